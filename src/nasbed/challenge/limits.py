@@ -52,6 +52,6 @@ def set_limits(limits: Limits, *, users_processes: int) -> None:
         (resource.RLIMIT_NPROC, limits.processes + users_processes),
         (resource.RLIMIT_DATA, limits.memory_bytes),
     ):
-        _, most = resource.getrlimit(kind)
-        bounded = value if most == resource.RLIM_INFINITY else min(value, most)
+        _, hard_limit = resource.getrlimit(kind)
+        bounded = value if hard_limit == resource.RLIM_INFINITY else min(value, hard_limit)
         resource.setrlimit(kind, (bounded, bounded))

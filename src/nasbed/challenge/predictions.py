@@ -54,8 +54,8 @@ def read_reply(sent: bytes) -> Reply:
         if type(size) is int and size >= 0:
             content = file.read(size)
             parameters = message.get("parameters")
-            counted = parameters if type(parameters) is int and 0 <= parameters < 10**15 else None
-            return Reply(started, stage, "", content if len(content) == size else None, counted)
+            parameter_count = parameters if type(parameters) is int and 0 <= parameters < 10**15 else None
+            return Reply(started, stage, "", content if len(content) == size else None, parameter_count)
     return Reply(started, stage, error)
 
 

@@ -50,9 +50,9 @@ def run_challenge(
     """
     contests = [open_contest_data(folder) for folder in datasets]
     names = [data.name for data in contests]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None or not names:
-        raise InvalidOption(f"a challenge has datasets of different names, got {twice or 'none'}; rename a folder")
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None or not names:
+        raise InvalidOption(f"a challenge has datasets of different names, got {repeated or 'none'}; rename a folder")
     results = []
     with open_submission(submission, out) as entry:
         applied = None

@@ -168,7 +168,7 @@ class _Watch:
         self._disk_checked = start
 
     def until_end(self, result: int, log: int, tick: Callable[[float], None]) -> SandboxExit:
-        stopped, checked, pause = "", 0.0, CHECK_S[0]
+        stopped, checked_at, pause = "", 0.0, CHECK_S[0]
         with selectors.DefaultSelector() as selector:
             for descriptor in (result, log):
                 selector.register(descriptor, selectors.EVENT_READ)
@@ -180,8 +180,8 @@ class _Watch:
                         if key.fd in (result, log) and not self._read(key.fd, result):
                             selector.unregister(key.fd)
                     now = time.monotonic()
-                    if now - checked >= pause:
-                        checked, pause = now, min(CHECK_S[1], CHECK_S[0] + (now - self._start) / 20)
+                    if now - checked_at >= pause:
+                        checked_at, pause = now, min(CHECK_S[1], CHECK_S[0] + (now - self._start) / 20)
                         stopped = self._broken_limit(now)
                         tick(now - self._start)
         seconds = time.monotonic() - self._start

@@ -127,11 +127,11 @@ def fit(
             processes=min(processes or os.cpu_count() or 1, ensemble),
             progress=report_share,
         )
-    fitted = perf_counter()
+    fit_end = perf_counter()
     artefact.save(path)
     saved = perf_counter()
     artefact = Artefact.load(path)
-    times = {"time to fit": fitted - start, "time to load": perf_counter() - saved}
+    times = {"time to fit": fit_end - start, "time to load": perf_counter() - saved}
     command = shlex.join(["nasbed", *sys.argv[1:]])
     write_fit_report(page, artefact, split.test, runtime_method=runtime_method, times=times, command=command)
     print_table(("test part", ""), figure_rows(artefact.manifest, times))

@@ -87,10 +87,12 @@ def run(
     from nasbed.experiments.compare import compare, run_name
     from nasbed.optimizers import OPTIMIZERS
 
-    listed = (DEFAULT if not optimizer else "") if optimizers is None else optimizers
-    methods = [name.strip() for name in [*listed.split(","), *(optimizer or [])] if name.strip()]
+    method_list = (DEFAULT if not optimizer else "") if optimizers is None else optimizers
+    methods = [name.strip() for name in [*method_list.split(","), *(optimizer or [])] if name.strip()]
     if not methods:
-        raise InvalidOption(f"a comparison needs at least one method, got {listed!r}; known: {', '.join(OPTIMIZERS)}")
+        raise InvalidOption(
+            f"a comparison needs at least one method, got {method_list!r}; known: {', '.join(OPTIMIZERS)}"
+        )
     on_interrupt(lambda: runs_kept(out))
     check_folder(out, "runs go")
     guidance = _guidance(warm_start or [], filter or [], only_guided)

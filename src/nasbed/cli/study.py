@@ -46,8 +46,8 @@ def _readable_command(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _warn(what: str, error: Exception) -> None:
-    typer.echo(f"nasbed: {what}: {type(error).__name__}: {first_line(error)}", err=True)
+def _warn(subject: str, error: Exception) -> None:
+    typer.echo(f"nasbed: {subject}: {type(error).__name__}: {first_line(error)}", err=True)
 
 
 app = study_commands(STUDIES)

@@ -42,9 +42,9 @@ def install(*packages: str, replace: bool = False) -> None:
 
 def _is_installed(package: str) -> bool:
     """Whether an import would find another package than the drop-in."""
-    loaded = sys.modules.get(package)
-    if loaded is not None:
-        return loaded.__name__ != f"nasbed.compat.{package}"
+    module = sys.modules.get(package)
+    if module is not None:
+        return module.__name__ != f"nasbed.compat.{package}"
     return find_spec(package) is not None
 
 

@@ -191,28 +191,30 @@ def compare(
     """
     limit, out = Budget.parse(budget), Path(out)
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
-    loaded = load(benchmark)
+    opened_benchmark = load(benchmark)
     names = {method: short_name(method) for method in methods}
     own_settings = _settings_by_name(settings or {}, names)
-    _check_methods(methods, own_settings, loaded)
+    _check_methods(methods, own_settings, opened_benchmark)
     _check_guidance(methods, guidance)
-    check_budget(loaded, limit)
-    check_searchable(benchmark, loaded, {names[method]: optimizer_class(method) for method in methods})
-    guides = [guide and resolved(guide, loaded, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance]
+    check_budget(opened_benchmark, limit)
+    check_searchable(benchmark, opened_benchmark, {names[method]: optimizer_class(method) for method in methods})
+    guides = [
+        guide and resolved(guide, opened_benchmark, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance
+    ]
     run_settings = {
         _guided_name(names[method], guide): {
             **own_settings.get(names[method], {}),
-            **(guide.settings(loaded) if guide else {}),
+            **(guide.settings(opened_benchmark) if guide else {}),
         }
         for guide in guides
         for method in methods
     }
     made_by = {
-        (name := _guided_name(names[method], guide)): provenance_of(method, run_settings[name], loaded)
+        (name := _guided_name(names[method], guide)): provenance_of(method, run_settings[name], opened_benchmark)
         for guide in guides
         for method in methods
     }
-    stored = stored_runs(out, made_by, keep_versions=loaded.is_live)
+    stored = stored_runs(out, made_by, keep_versions=opened_benchmark.is_live)
     tasks = [
         RunTask(
             name,
@@ -233,25 +235,27 @@ def compare(
     ]
     setup = Setup(
         benchmark=benchmark,
-        space=loaded.space.name,
-        objective=loaded.objective,
+        space=opened_benchmark.space.name,
+        objective=opened_benchmark.objective,
         budget=budget,
         workers=workers,
         settings={name: values for name, values in run_settings.items() if values},
         charge_thinking=charge_thinking,
         command=command if tasks else "",
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
-        benchmark_sha256=benchmark_fingerprint(loaded),
+        benchmark_sha256=benchmark_fingerprint(opened_benchmark),
         methods=tuple(run_settings),
     )
     joined = _merge_setup(out, setup, list(run_settings))
     for line in stored.notes:
         (on_note or _LOG.warning)(line)
-    score_pools([guide for guide in guides if guide], loaded, seeds=seeds, engine=engine, progress=scoring_progress)
+    score_pools(
+        [guide for guide in guides if guide], opened_benchmark, seeds=seeds, engine=engine, progress=scoring_progress
+    )
     save_setup(out, joined)
     for outcome in (engine or LocalEngine()).map_unordered(run_task, tasks, timeout_s=timeout_s):
         task = tasks[outcome.task]
-        run = outcome.result if not outcome.error else _broken(task, loaded, outcome.error)
+        run = outcome.result if not outcome.error else _broken(task, opened_benchmark, outcome.error)
         save_run(out / "runs", replace(run, method=task.name))
         if progress is not None:
             progress(task.name, task.seed, run.error)
@@ -316,9 +320,10 @@ def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, A
     """Raise before any run for errors that would affect all runs of a method."""
     names = [short_name(method) for method in methods]
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        repeated = next(name for name in names if names.count(name) > 1)
         raise InvalidOption(
-            f"each method is named once, got {twice} {names.count(twice)} times; omit one, or rename your own class"
+            f"each method is named once, got {repeated} {names.count(repeated)} times; omit one, or rename your "
+            "own class"
         )
     for name in settings:
         if name not in names:
@@ -355,9 +360,9 @@ def check_installed(methods: Sequence[str], benchmark: Benchmark) -> None:
 def _check_guidance(methods: Sequence[str], guidance: Sequence[Guidance | None]) -> None:
     names = [_guided_name("", guide) for guide in guidance]
     if len(set(names)) < len(names) or not names:
-        twice = next((guide.proxy for guide in guidance if guide and names.count(guide.name("")) > 1), "none")
+        repeated = next((guide.proxy for guide in guidance if guide and names.count(guide.name("")) > 1), "none")
         raise InvalidOption(
-            f"methods are run once with each proxy as a start, as a filter, and without, got {twice}; omit one"
+            f"methods are run once with each proxy as a start, as a filter, and without, got {repeated}; omit one"
         )
     if any(guide is not None and guide.kind == "filter" for guide in guidance):
         for method in methods:

@@ -65,7 +65,7 @@ def source_fingerprint(origin: str) -> str:
 def benchmark_fingerprint(benchmark: Benchmark) -> str:
     """The fingerprint of a benchmark's content and, where its space or itself is a plug-in's class, of the code of
     that."""
-    codes = [code for thing in (benchmark.space, benchmark.unwrapped) if (code := object_fingerprint(thing))]
+    codes = [code for item in (benchmark.space, benchmark.unwrapped) if (code := object_fingerprint(item))]
     return values_sha256((benchmark.fingerprint, *codes)) if codes else benchmark.fingerprint
 
 
@@ -113,9 +113,9 @@ def stale_methods(runs: Runs, benchmark: Benchmark) -> dict[str, str]:
     return {
         method: " ".join(
             f"{count} of {len(runs.of(method))} runs of {method} are out of date: {reason}."
-            for reason, count in counted.items()
+            for reason, count in counter.items()
         )
-        for method, counted in counts.items()
+        for method, counter in counts.items()
     }
 
 

@@ -182,9 +182,9 @@ def check_runs_fit(runs: Runs, benchmark: Benchmark) -> None:
                 f"{benchmark.space.code_length}; delete it"
             )
         valued = ~np.isnan(run.value)
-        odd = sorted(set(np.unique(run.fidelity[valued]).tolist()) - set(benchmark.fidelities))
-        if odd:
-            raise BadFile(f"{label} has fidelities that {benchmark.name} lacks, {shorten(odd)}; delete it")
+        unknown = sorted(set(np.unique(run.fidelity[valued]).tolist()) - set(benchmark.fidelities))
+        if unknown:
+            raise BadFile(f"{label} has fidelities that {benchmark.name} lacks, {shorten(unknown)}; delete it")
         for code in np.unique(run.codes[valued], axis=0).tolist():
             try:
                 benchmark.space.validate(Architecture(benchmark.space.name, tuple(code)))

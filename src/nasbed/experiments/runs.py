@@ -217,8 +217,8 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     runs = [run for part in sets for run in part.runs]
     keys = [(run.method, run.seed) for run in runs]
     if len(set(keys)) < len(keys):
-        twice = next(name for name in keys if keys.count(name) > 1)
-        raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} occurs twice; omit one folder")
+        repeated = next(name for name in keys if keys.count(name) > 1)
+        raise InvalidOption(f"the run of {repeated[0]} with seed {repeated[1]} occurs twice; omit one folder")
     settings: dict[str, Mapping[str, Any]] = {}
     for part in sets:
         for method in part.methods:

@@ -47,11 +47,11 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
     rng = np.random.default_rng(0)
     hits = sum(benchmark.holds(benchmark.space.sample(rng)) for _ in range(DRAWS))
     if hits < LEAST_HELD * DRAWS:
-        listed = f"{name.removesuffix(f':{MEAN}')}:{LISTED}"
+        listed_id = f"{name.removesuffix(f':{MEAN}')}:{LISTED}"
         raise InvalidOption(
             f"a table is searched if it holds {100 * LEAST_HELD:.0f} % of random architectures, {table.name} holds "
             f"{hits} of {DRAWS} ({benchmark.held_count} in all, of {_size(benchmark.space)}); {instead}, or search "
-            f"what it holds, {listed}"
+            f"what it holds, {listed_id}"
         )
 
 

@@ -45,12 +45,12 @@ def stored_runs(out: Path, made_by: Mapping[str, Provenance], *, keep_versions: 
             run = load_run(path)
         except BadFile:
             continue
-        now = made_by.get(run.method)
-        if now is None:
+        provenance = made_by.get(run.method)
+        if provenance is None:
             continue
         if keep_versions and run.made_by is not None:
-            now = replace(now, nasbed=run.made_by.nasbed)
-        reasons = changes(run.made_by, now)
+            provenance = replace(provenance, nasbed=run.made_by.nasbed)
+        reasons = changes(run.made_by, provenance)
         if reasons:
             stale.add((run.method, run.seed))
             counts.setdefault(run.method, Counter())["; ".join(reasons)] += 1
@@ -58,7 +58,7 @@ def stored_runs(out: Path, made_by: Mapping[str, Provenance], *, keep_versions: 
             finished.add((run.method, run.seed))
     notes = [
         f"{count} run{'s' if count != 1 else ''} of {name} {'are' if count != 1 else 'is'} made again: {reason}"
-        for name, counted in counts.items()
-        for reason, count in counted.items()
+        for name, counter in counts.items()
+        for reason, count in counter.items()
     ]
     return StoredRuns(frozenset(finished), frozenset(stale), tuple(notes))

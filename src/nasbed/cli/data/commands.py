@@ -63,11 +63,11 @@ def list_(json: Json = False) -> None:
     from nasbed.datasets import DATASETS
     from nasbed.datasets.store import stored_names
 
-    stored = stored_names()
-    listed: list[dict[str, Any]] = []
+    installed_names = stored_names()
+    entries: list[dict[str, Any]] = []
     for name in DATASETS:
         source = DATASETS.get(name)()
-        listed.append(
+        entries.append(
             {
                 "name": name,
                 "what": source.title,
@@ -75,18 +75,18 @@ def list_(json: Json = False) -> None:
                 "test": source.counts[1],
                 "shape": list(source.shape),
                 "classes": len(source.classes),
-                "present": name in stored,
+                "present": name in installed_names,
                 "get": source.how(),
             }
         )
-    for name in stored:
+    for name in installed_names:
         if name not in DATASETS:
             fields = _description(name)
             fields |= {"what": f"made from {fields['made from']}", "classes": len(fields["classes"])}
-            listed.append({key: fields[key] for key in ("name", "what", "train", "test", "shape", "classes")})
-            listed[-1] |= {"present": True, "get": ""}
+            entries.append({key: fields[key] for key in ("name", "what", "train", "test", "shape", "classes")})
+            entries[-1] |= {"present": True, "get": ""}
     if json:
-        print_json(listed)
+        print_json(entries)
     else:
         rows = [
             (
@@ -95,7 +95,7 @@ def list_(json: Json = False) -> None:
                 row["classes"],
                 "present" if row["present"] else row["get"],
             )
-            for row in listed
+            for row in entries
         ]
         print_table(("name", "what", "train", "test", "shape", "classes", "how to get it"), rows)
 

@@ -124,16 +124,16 @@ def _reporter(
 ) -> Callable[[SearchEpoch], None]:
     """Move the bar, and print a line when the architecture changes; without a bar, a line from time to time."""
     has_terminal = sys.stderr.isatty()
-    before: Architecture | None = None
+    previous: Architecture | None = None
     last = monotonic()
 
     def report(epoch: SearchEpoch) -> None:
-        nonlocal before, last
+        nonlocal previous, last
         numbers = wording.progress(epoch)
         move_bar(epoch.epoch, numbers)
-        if epoch.architecture != before:
-            _print_beside_bar(f"epoch {epoch.epoch}: {wording.new_architecture(epoch, before)}", err=quiet)
-        before = epoch.architecture
+        if epoch.architecture != previous:
+            _print_beside_bar(f"epoch {epoch.epoch}: {wording.new_architecture(epoch, previous)}", err=quiet)
+        previous = epoch.architecture
         if not has_terminal and monotonic() - last > LINE_S:
             note(f"epoch {epoch.epoch}: {numbers}")
             last = monotonic()

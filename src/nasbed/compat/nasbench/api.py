@@ -231,9 +231,9 @@ class NASBench:
         """The number of parameters from the table, or else the count of the canonical cell, which equals the published
         one."""
         if self._parameters is not None:
-            stored = float(self._parameters[row, -1, 0])
-            if stored == stored:
-                return int(stored)
+            count = float(self._parameters[row, -1, 0])
+            if count == count:
+                return int(count)
         return int(self._space.parameters([self._architecture(row)])[0])
 
     def _architecture(self, row: int) -> Architecture:

@@ -288,8 +288,8 @@ def _notes(
         notes.append(f"there are no scores by {requested}; the baseline is {baseline}, which has the highest Spearman")
     rivals = len(judged) - 1
     if rivals and 2 * rivals / (resamples + 1) >= LEVEL:
-        most = int(2 * rivals / LEVEL)
-        notes.append(f"with {resamples} resamples no difference can be significant; use more than {most}")
+        limit = int(2 * rivals / LEVEL)
+        notes.append(f"with {resamples} resamples no difference can be significant; use more than {limit}")
     for proxy in judged:
         if proxy.empty_seeds:
             notes.append(f"{proxy.name} has no score at all with {proxy.empty_seeds} of its seeds: left out")

@@ -179,8 +179,10 @@ def combine_proxies(
             sets[name].append(tuple(names[column] for column in selected))
     results = {}
     for name in measures:
-        single, every, chosen = np.array(values[name]).T
-        results[name] = SplitHalfResult(name, single, every, chosen, tuple(singles[name]), tuple(sets[name]))
+        single, full_average, chosen_average = np.array(values[name]).T
+        results[name] = SplitHalfResult(
+            name, single, full_average, chosen_average, tuple(singles[name]), tuple(sets[name])
+        )
     return results
 
 

@@ -78,11 +78,11 @@ class Rounds:
     def proposed(self) -> Iterator[list[Trial]]:
         """The trials of each round, stored before they are yielded. Ask for the next round when all of them have
         ended."""
-        stored, first = self._journal.rounds(), 0
+        stored_rounds, first = self._journal.rounds(), 0
         for number, propose in enumerate(self._plan()):
             current = _Round(number, first)
             propose(current)
-            if number < stored:
+            if number < stored_rounds:
                 self._check_same(current, self._journal.trials(number))
             else:
                 self._journal.propose(number, current.trials, current.notes)
@@ -110,10 +110,10 @@ class Rounds:
             return
         pairs = zip(stored_trials, current.trials, strict=False)
         shared = min(len(stored_trials), len(current.trials))
-        odd = next((old.number for old, new in pairs if old != new), current.first + shared)
+        number = next((old.number for old, new in pairs if old != new), current.first + shared)
         version = self._journal.facts().get("nasbed_version")
         raise InvalidOption(
-            f"{self._journal.path} cannot be resumed: trial {odd} of round {current.number} differs from the "
+            f"{self._journal.path} cannot be resumed: trial {number} of round {current.number} differs from the "
             "recorded one, so a method, the trainer or a package has changed since; use the original ones (nasbed "
             f"{version}), or export it and start another"
         )
@@ -149,9 +149,9 @@ class Rounds:
         if count < repeats.architectures:
             current.notes.append(f"only {count} architectures ended well and could be repeated")
         for index in sorted(generator(self._campaign, REPEATS).permutation(len(usable))[:count].tolist()):
-            for more in range(1, repeats.seeds):
-                if (usable[index].code, self._top, seed + more) not in self._finished_trials:
-                    current.add(usable[index], self._top, seed + more, REPEATS)
+            for offset in range(1, repeats.seeds):
+                if (usable[index].code, self._top, seed + offset) not in self._finished_trials:
+                    current.add(usable[index], self._top, seed + offset, REPEATS)
 
     # --- shares ------------------------------------------------------------------------------------------------------
 

@@ -39,9 +39,9 @@ def plain_code(code: Code) -> dict[str, Any]:
     return {name: asdict(version) for name, version in code.items()}
 
 
-def code_of(stored: Mapping[str, Any]) -> dict[str, CodeVersion]:
+def code_of(values: Mapping[str, Any]) -> dict[str, CodeVersion]:
     """The inverse of :func:`plain_code`."""
-    return {name: CodeVersion(**version) for name, version in stored.items()}
+    return {name: CodeVersion(**version) for name, version in values.items()}
 
 
 def changed_code(old: Code, new: Code) -> list[str]:

@@ -142,5 +142,5 @@ def _per_hour(times_us: list[int]) -> float | None:
     recent = times_us[-RECENT - 1 :]
     if len(recent) < 2:
         return None
-    passed = sum(min(after - before, GAP_US) for before, after in pairwise(recent))
-    return (len(recent) - 1) / (passed / 3.6e9) if passed > 0 else None
+    elapsed_us = sum(min(after - before, GAP_US) for before, after in pairwise(recent))
+    return (len(recent) - 1) / (elapsed_us / 3.6e9) if elapsed_us > 0 else None

@@ -64,6 +64,6 @@ def groups_of_round(trials: Sequence[Trial], size: int) -> Iterator[list[Trial]]
     """Trials that are evaluated together: of one fidelity, in their order. They depend on the round alone, so that a
     task whose results were lost is repeated as it was."""
     for fidelity in dict.fromkeys(trial.fidelity for trial in trials):
-        same = iter([trial for trial in trials if trial.fidelity == fidelity])
-        while group := list(islice(same, size)):
+        of_fidelity = iter([trial for trial in trials if trial.fidelity == fidelity])
+        while group := list(islice(of_fidelity, size)):
             yield group

@@ -46,8 +46,8 @@ class Trainer(ABC):
     def code(self) -> dict[str, CodeVersion]:
         """The user's code that determines the results, by name. nasbed's own code has a version instead."""
         versions = {}
-        for name, thing in ((f"trainer {type(self).__qualname__}", self), (f"space {self.space.name}", self.space)):
-            fingerprint = object_fingerprint(thing)
+        for name, item in ((f"trainer {type(self).__qualname__}", self), (f"space {self.space.name}", self.space)):
+            fingerprint = object_fingerprint(item)
             if fingerprint:
                 versions[name] = CodeVersion(fingerprint)
         return versions

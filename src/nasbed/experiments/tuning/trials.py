@@ -57,9 +57,9 @@ class TrialFit:
             "kendall": kendall(truth, predictions),
             "mae": mae(truth, predictions),
         }
-        odd = [name for name, value in figures.items() if not math.isfinite(value)]
-        if odd:
-            raise InvalidOption(f"predictions have no {', '.join(odd)}: they are all the same, or not finite")
+        undefined = [name for name, value in figures.items() if not math.isfinite(value)]
+        if undefined:
+            raise InvalidOption(f"predictions have no {', '.join(undefined)}: they are all the same, or not finite")
         return figures, fit_s
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -39,12 +39,12 @@ def measured_baseline(
         progress: Called after every epoch.
         options: ``seed``, ``epochs`` and ``device`` of the training.
     """
-    called = dataset.name if paper is None else published().dataset_called(paper)
+    dataset_name = dataset.name if paper is None else published().dataset_called(paper)
     device = chosen_device(options.get("device", "cpu"))
     run = train_baseline(model, dataset, recipe, checkpoint=checkpoint, progress=progress, **options)
     split, outcome = recipe_split(dataset, recipe), run.outcome
     return UnseenResult(
-        dataset=called,
+        dataset=dataset_name,
         model=model,
         epochs=recipe.budget(options.get("epochs")),
         seed=options.get("seed", 0),

@@ -143,12 +143,12 @@ def trained_together(
             progress=progress and (lambda epoch, _, losses: progress(epoch, f"mean loss {losses.mean():.3f}")),
         )
     )
-    called = f"{device_name(torch_device)}, {len(successful)} networks together"
+    description = f"{device_name(torch_device)}, {len(successful)} networks together"
     for place, (run, search, seed) in enumerate(jobs):
         if search.architecture is not None:
             with torch.device("meta"):
                 network = network_of(search.architecture, run.dataset, run.recipe)
-            results[place] = _result(run, search, seed, next(outcomes), network, called)
+            results[place] = _result(run, search, seed, next(outcomes), network, description)
     return list(results.values())
 
 

@@ -92,8 +92,8 @@ class ResultsFile(SharedJournal[ResultKey, UnseenResult]):
     twice, the first counts."""
 
     def __init__(self, path: Path) -> None:
-        stored = read_results([path]) if path.exists() else []
-        super().__init__(path, ((_key(result), result) for result in stored), lambda _, result: _line(result))
+        stored_results = read_results([path]) if path.exists() else []
+        super().__init__(path, ((_key(result), result) for result in stored_results), lambda _, result: _line(result))
 
     def keep(self, key: ResultKey, result: UnseenResult) -> None:
         self._results.setdefault(key, result)

@@ -193,12 +193,12 @@ def earlier_outcome(run: NasRun, results: Sequence[UnseenResult]) -> SearchOutco
     """The outcome of a run's search, if any result has it, whatever its training."""
     planned = run.planned(0)
     for result in results:
-        same = (result.model, result.dataset_hash, result.search_seed) == (
+        is_same = (result.model, result.dataset_hash, result.search_seed) == (
             run.method,
             run.dataset.hash,
             run.search_seed,
         )
-        if same and result.architecture and result.search == planned.search:
+        if is_same and result.architecture and result.search == planned.search:
             return recorded_outcome(result)
     return None
 

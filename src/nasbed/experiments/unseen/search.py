@@ -90,10 +90,10 @@ def _numbers(epoch: SearchEpoch) -> str:
     return f"loss {epoch.train_loss:.3f}" + ("" if accuracy is None else f"  accuracy {accuracy:.1f} %")
 
 
-def _check_same(path: Path, run: NasRun, stored: SearchRecord) -> None:
+def _check_same(path: Path, run: NasRun, record: SearchRecord) -> None:
     """Raise unless a record is of the search that is asked for."""
-    same = (stored.method, stored.seed, stored.dataset_hash) == (run.method, run.search_seed, run.dataset.hash)
-    if not same or stored.settings != run.budget.settings(run.method):
+    is_same = (record.method, record.seed, record.dataset_hash) == (run.method, run.search_seed, run.dataset.hash)
+    if not is_same or record.settings != run.budget.settings(run.method):
         raise InvalidOption(
             f"{path} is the record of another search than {run.method} with seed {run.search_seed} on "
             f"{run.dataset.name} as it is set; name another folder, or remove it"
@@ -102,7 +102,7 @@ def _check_same(path: Path, run: NasRun, stored: SearchRecord) -> None:
 
 def recorded_outcome(result: UnseenResult) -> SearchOutcome:
     """The outcome of the search of a result; older files have another form for Bonsai-Net."""
-    stored = json.loads(result.architecture)
-    earlier = isinstance(stored, dict) and "kept" in stored
-    architecture = read_earlier_architecture(stored) if earlier else Architecture.from_json(result.architecture)
+    content = json.loads(result.architecture)
+    earlier = isinstance(content, dict) and "kept" in content
+    architecture = read_earlier_architecture(content) if earlier else Architecture.from_json(result.architecture)
     return SearchOutcome(architecture, result.search_time_s or 0.0)

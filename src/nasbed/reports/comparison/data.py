@@ -210,18 +210,18 @@ def _visited_architectures(
         if not method_runs:
             continue
         codes = np.concatenate([run.codes for run in method_runs])
-        when = np.concatenate([(np.arange(len(run)) + 1) / len(run) for run in method_runs])
+        progress = np.concatenate([(np.arange(len(run)) + 1) / len(run) for run in method_runs])
         value = np.concatenate([run.value for run in method_runs])
         sample = np.sort(rng.choice(len(codes), size=min(most, len(codes)), replace=False))
-        parts.append((method, codes[sample], when[sample], value[sample]))
+        parts.append((method, codes[sample], progress[sample], value[sample]))
     if not parts:
         return [], (0.0, 0.0)
     features = space.encode(np.concatenate([codes for _, codes, _, _ in parts])).astype(np.float64)
     plane, explained = principal_plane(np.nan_to_num(features))
     cuts = np.cumsum([len(codes) for _, codes, _, _ in parts])[:-1]
     return [
-        VisitedArchitectures(method, xy, when, value, codes)
-        for (method, codes, when, value), xy in zip(parts, np.split(plane, cuts), strict=True)
+        VisitedArchitectures(method, xy, progress, value, codes)
+        for (method, codes, progress, value), xy in zip(parts, np.split(plane, cuts), strict=True)
     ], explained
 
 

@@ -81,13 +81,13 @@ def _heat_map(
         rows += [{"task": name, "proxy": proxy, "value": number(values.get(proxy, float("nan")))} for proxy in order]
     for row in rows:
         row["text"] = MISSING if row["value"] is None else f"{row['value']:.2f}".replace("-", "\u2212")
-    most = ceil(10 * max([row["value"] for row in rows if row["value"] is not None], default=1.0) + 1e-9) / 10
+    highest = ceil(10 * max([row["value"] for row in rows if row["value"] is not None], default=1.0) + 1e-9) / 10
     scale = (
-        alt.Scale(scheme=SEQUENTIAL, domain=[0, max(most, 0.1)], clamp=True)
+        alt.Scale(scheme=SEQUENTIAL, domain=[0, max(highest, 0.1)], clamp=True)
         if across
         else alt.Scale(scheme=DIVERGING, domain=[-1, 1], domainMid=0)
     )
-    dark = f"datum.value < {0.6 * most}" if across else "abs(datum.value) > 0.66"
+    dark = f"datum.value < {0.6 * highest}" if across else "abs(datum.value) > 0.66"
     base = alt.Chart(inline(rows)).encode(
         alt.X("task:N", title=None, sort=list(names)).axis(
             orient="top", labelAngle=-30, labelLimit=260, domain=False, ticks=False

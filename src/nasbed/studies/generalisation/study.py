@@ -188,7 +188,7 @@ def _folder(variant: Variant) -> str:
 
 def _place(benchmark: Benchmark, runs: Mapping[str, Runs], groups: Mapping[str, Sequence[Variant]]) -> SpaceResult:
     """All runs judged together, each under the name of its folder."""
-    renamed = [replace(run, method=folder) for folder, stored in runs.items() for run in stored.runs]
+    renamed = [replace(run, method=folder) for folder, runs_of_folder in runs.items() for run in runs_of_folder.runs]
     judged = judge(Runs(next(iter(runs.values())).setup, [run for run in renamed if not run.error]), benchmark)
     results = {
         group: [_variant_result(variant, judged.of(_folder(variant))) for variant in members]

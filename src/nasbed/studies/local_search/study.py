@@ -135,18 +135,18 @@ def local_search_study(
     if len(methods) < 2:
         raise InvalidOption(f"local search is compared with at least 1 other method, got {', '.join(rivals) or 'none'}")
     table = load(benchmark)
-    stored = compare(benchmark, methods, seeds=seeds, budget=budget, out=out, engine=engine, progress=progress)
+    all_runs = compare(benchmark, methods, seeds=seeds, budget=budget, out=out, engine=engine, progress=progress)
     names = [short_name(method) for method in methods]
-    selection = [run for run in stored.runs if run.method in names and run.seed < seeds]
+    selection = [run for run in all_runs.runs if run.method in names and run.seed < seeds]
     errors = {f"{run.method}, seed {run.seed}": run.error for run in selection if run.error}
-    runs = Runs(stored.setup, [run for run in selection if not run.error])
+    runs = Runs(all_runs.setup, [run for run in selection if not run.error])
     judged = judge(runs, table)
     over_time = {name: judged.of(name) for name in names}
     over_evaluations = {name: by_evaluation(judged.of(name), runs) for name in names}
-    counted = limit.seconds == np.inf
+    by_count = limit.seconds == np.inf
     moments, passes = compare_moments(
-        over_evaluations if counted else over_time,
-        float(limit.evaluations if counted else limit.seconds),
+        over_evaluations if by_count else over_time,
+        float(limit.evaluations if by_count else limit.seconds),
         np.random.default_rng(0),
         shares=sorted({*SHARES, early}),
     )
@@ -156,7 +156,7 @@ def local_search_study(
         best=judged.test_best if judged.judge is not None else judged.validation_best,
         seeds=seeds,
         budget=budget,
-        unit="evaluations" if counted else "s",
+        unit="evaluations" if by_count else "s",
         early_share=early,
         moments=moments,
         passes=passes,
@@ -164,18 +164,18 @@ def local_search_study(
         over_time={name: anytime(own) for name, own in over_time.items()},
         errors=errors,
         failed=failed_evaluations(selection),
-        remarks=run_remarks(Runs(stored.setup, selection), table, names),
+        remarks=run_remarks(Runs(all_runs.setup, selection), table, names),
     )
 
 
 def by_evaluation(trajectories: Sequence[Trajectory], runs: Runs) -> list[Trajectory]:
     """The same trajectories over the number of evaluations in place of time."""
     lengths = {(run.method, run.seed): len(run) for run in runs.runs}
-    counted = []
+    by_number = []
     for line in trajectories:
         total = lengths[line.method, line.seed]
-        counted.append(replace(line, time_s=np.arange(total - len(line.time_s) + 1, total + 1, dtype=np.float64)))
-    return counted
+        by_number.append(replace(line, time_s=np.arange(total - len(line.time_s) + 1, total + 1, dtype=np.float64)))
+    return by_number
 
 
 def compare_moments(
@@ -200,9 +200,9 @@ def compare_moments(
     moments = []
     for place, share in enumerate(shares):
         regrets = losses[:, :, place]
-        own = regrets[names.index(SUBJECT)]
+        subject_regrets = regrets[names.index(SUBJECT)]
         rivals = [name for name in names if name != SUBJECT]
-        corrected = holm([wilcoxon(own, regrets[names.index(name)]) for name in rivals])
+        corrected = holm([wilcoxon(subject_regrets, regrets[names.index(name)]) for name in rivals])
         ends = zip(ranked.mean[:, place], ranked.low[:, place], ranked.high[:, place], strict=True)
         moments.append(
             BudgetComparison(

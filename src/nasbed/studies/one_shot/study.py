@@ -270,7 +270,7 @@ def _end(searched: SearchResult) -> int | None:
     """The index of the epoch with the final architecture: a search that was stopped may return to an earlier one."""
     if searched.architecture is None:
         return None
-    same = [index for index, epoch in enumerate(searched.epochs) if epoch.architecture == searched.architecture]
-    if not same:
+    matches = [index for index, epoch in enumerate(searched.epochs) if epoch.architecture == searched.architecture]
+    if not matches:
         raise InvalidOption("a search ends with the architecture of one of its epochs, got another; search again")
-    return same[-1]
+    return matches[-1]

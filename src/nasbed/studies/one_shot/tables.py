@@ -131,8 +131,8 @@ def _stop(search: WatchedSearch, rule: str) -> str:
     if stop is None:
         return "never"
     epoch = stop.architecture_epoch
-    when = f"{epoch}" if epoch == stop.after else f"{epoch}, after {stop.after}"
-    return f"{fixed(stop.prediction, 2)}, {when}"
+    epochs = f"{epoch}" if epoch == stop.after else f"{epoch}, after {stop.after}"
+    return f"{fixed(stop.prediction, 2)}, {epochs}"
 
 
 def _wrong(study: OneShotStudy, search: WatchedSearch) -> str:

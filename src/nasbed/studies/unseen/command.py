@@ -149,10 +149,10 @@ def unseen(
             cells=cells,
             **settings,
         )
-        loaded = load_recipe(recipe)
+        opened_recipe = load_recipe(recipe)
         plan = NasPlan(
             tuple(name.strip() for name in nas.split(",") if name.strip()),
-            replace(loaded, precision="bfloat16") if bfloat16 else loaded,
+            replace(opened_recipe, precision="bfloat16") if bfloat16 else opened_recipe,
             budget,
             epochs,
             seeds=seeds,

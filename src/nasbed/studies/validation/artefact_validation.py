@@ -73,9 +73,9 @@ def validate_artefact(
         rng = np.random.default_rng(options.seed)
         fit = fit_figures(data, manifest.name, test, predicted.mean, predicted, rng)
         query_s, batch_s = query_times(lambda codes: artefact.ensemble.predict(codes).mean, test.codes)
-        fitted = int(manifest.provenance.get("rows", 0))
+        fitted_rows = int(manifest.provenance.get("rows", 0))
         timed = replace(fit, query_s=query_s, batch_s=batch_s)
-        validation = replace(validation, fits=Fits(fitted, 0, len(test), (timed,)))
+        validation = replace(validation, fits=Fits(fitted_rows, 0, len(test), (timed,)))
     if "depth" in selection:
         depth = depth_of(data, test.codes, test.y, {manifest.name: predicted.mean}, left_out)
         validation = replace(validation, depth=depth)

@@ -153,10 +153,10 @@ def _of_table(
         SURROGATES.get(recipe.model)(table.space, settings=recipe.settings or None)
     split = TableSplit.of(table, metric=predicted, fidelity=fidelity, seed=options.seed)
     _note_left_out(cannot_be_checked(split, parts, options), noted)
-    checked = [part for part in parts if part not in noted]
-    if "trajectories" in checked:
+    applicable = [part for part in parts if part not in noted]
+    if "trajectories" in applicable:
         _check_installed(options, table)
-    with run_bars(steps(ValidationData.of(split), recipes, checked, options)) as on_step:
+    with run_bars(steps(ValidationData.of(split), recipes, applicable, options)) as on_step:
         return validate_results(
             split, recipes, out=out, parts=parts, options=options, engine=_engine(processes), on_step=on_step
         )

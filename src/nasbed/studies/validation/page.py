@@ -137,8 +137,8 @@ def part_facts(study: Validation, part: str) -> dict[str, object]:
         ran = study.trajectories
         facts["runs"] = f"{ran.seeds} seeds of each method, {ran.budget} each"
         for side in ran.surrogates:
-            same = "the same order as" if side.order == ran.real.order else "another order than"
-            facts[side.name] = f"{same} on the table: {', '.join(side.order)}"
+            order_words = "the same order as" if side.order == ran.real.order else "another order than"
+            facts[side.name] = f"{order_words} on the table: {', '.join(side.order)}"
     return facts | {f"not fitted: {label}": reason for label, reason in failed.items()}
 
 

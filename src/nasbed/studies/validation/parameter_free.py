@@ -134,11 +134,11 @@ def parameter_free(data: ValidationData, design: ReplacementDesign, predicted: M
     kinds = list(dict.fromkeys(design.kind.tolist()))
     counts, evaluated, lines = {}, {}, []
     for kind in kinds:
-        own = design.kind == kind
-        counts[kind] = tuple(int((own & (design.ratio == ratio)).sum()) for ratio in ratios)
-        in_table = own & np.isfinite(truth)
+        of_kind = design.kind == kind
+        counts[kind] = tuple(int((of_kind & (design.ratio == ratio)).sum()) for ratio in ratios)
+        in_table = of_kind & np.isfinite(truth)
         evaluated[kind] = tuple(int((in_table & (design.ratio == ratio)).sum()) for ratio in ratios)
-        lines += [_line(kind, label, design, values, own, ratios) for label, values in predicted.items()]
+        lines += [_line(kind, label, design, values, of_kind, ratios) for label, values in predicted.items()]
         if in_table.any():
             lines.append(_line(kind, TRUE, design, truth, in_table, ratios))
     return ParameterFree(ratios, counts, evaluated, tuple(lines))

@@ -93,8 +93,8 @@ def support_vectors(x: Floats, y: Floats, queries: Floats, seed: int) -> Floats:
     usual = EpsilonSettings()
     columns, target = ColumnScale.of(x), TargetScale.of(y, logarithm=usual.log_transform)
     machine = SVR(kernel=usual.kernel, gamma=usual.gamma, C=usual.c, epsilon=usual.epsilon, tol=usual.tolerance)
-    fitted = machine.fit(columns.apply(x), target.apply(y))
-    return np.asarray(fitted.predict(columns.apply(queries)), dtype=np.float64)
+    model = machine.fit(columns.apply(x), target.apply(y))
+    return np.asarray(model.predict(columns.apply(queries)), dtype=np.float64)
 
 
 MODELS: dict[str, Model] = {"lgb": boosted_trees, "svr": support_vectors}

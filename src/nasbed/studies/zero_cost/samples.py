@@ -127,10 +127,11 @@ def sample_measures(
 
 def _over_seeds(values: Floats, owners: Sequence[int]) -> Floats:
     """The mean over the columns of each proxy, the second axis, without NaN."""
-    own, finite = np.array(owners), ~np.isnan(values)
+    owner, finite = np.array(owners), ~np.isnan(values)
     filled = np.where(finite, values, 0.0)
     with np.errstate(invalid="ignore"):
         means = [
-            filled[:, own == place].sum(axis=1) / finite[:, own == place].sum(axis=1) for place in range(own.max() + 1)
+            filled[:, owner == place].sum(axis=1) / finite[:, owner == place].sum(axis=1)
+            for place in range(owner.max() + 1)
         ]
     return np.stack(means, axis=1)

@@ -107,8 +107,8 @@ def excellent_but_blind(tasks: Sequence[SampledMeasures]) -> Statement:
         return Statement("S2", claim, criterion, OPEN, _small_top(tasks))
     good = [(task, proxy) for task in usable for proxy in task.proxies if task.value(GLOBAL, proxy) >= EXCELLENT]
     if not good:
-        most = max(task.value(GLOBAL, proxy) for task in usable for proxy in task.proxies)
-        return Statement("S2", claim, criterion, OPEN, f"No proxy is excellent over all; the best has {most:.2f}.")
+        highest = max(task.value(GLOBAL, proxy) for task in usable for proxy in task.proxies)
+        return Statement("S2", claim, criterion, OPEN, f"No proxy is excellent over all; the best has {highest:.2f}.")
     blind = [
         (task, proxy)
         for task, proxy in good
@@ -327,8 +327,8 @@ def noisy_truth(tasks: Sequence[SampledMeasures]) -> Statement:
 
 
 def _small_top(tasks: Sequence[SampledMeasures]) -> str:
-    most = max((task.top for task in tasks), default=0)
-    return f"The top has at most {most} architectures, too few to rank."
+    largest = max((task.top for task in tasks), default=0)
+    return f"The top has at most {largest} architectures, too few to rank."
 
 
 def _places_text(tasks: Sequence[SampledMeasures], proxies: Sequence[str]) -> str:

@@ -163,7 +163,7 @@ class SurrogateBenchmark(Benchmark):
         )
 
     def _predict_with_cost(self, canonical: Codes) -> tuple[Prediction, Floats | None]:
-        """What the ensemble predicts, and the cost in seconds."""
+        """The prediction of the ensemble, and the cost in seconds."""
         predictions = self._predict_all(canonical)
         if not self._timed:
             return self._ensemble.summary(predictions), None

@@ -88,7 +88,7 @@ class TabularBenchmark(Benchmark):
         return tuple(answered) or self.cache.fidelities
 
     def _answers(self, fidelity: int) -> NDArray[np.bool_]:
-        """Of each row and repeat at a fidelity, whether it has the objective, or failed or diverged."""
+        """Whether each row and repeat at a fidelity has the objective, or failed or diverged."""
         position = self._position[fidelity]
         status = self.cache.status[:, position]
         measured = ~np.isnan(self.cache.values[self.objective.key][:, position])

@@ -79,7 +79,7 @@ def _options(
 
 
 def _plain(error: Exception) -> str:
-    """What an error says, without the numbers of the system."""
+    """The message of an error, without the system's error numbers."""
     if isinstance(error, OSError) and not isinstance(error, NasbedError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -13,7 +13,7 @@ from nasbed.results.manifest import FILE_NAME
 from nasbed.results.store import Results
 
 SUFFIX = ".nasbed"
-"""What is appended to a published file's name to name the folder, beside it, of the tables read from it."""
+"""The suffix of a published file's name that gives the folder, next to it, of the tables read from it."""
 
 
 def is_table(folder: Path) -> bool:

@@ -23,7 +23,7 @@ UNRECORDED = "the nasbed that made them recorded neither its code nor its data"
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a run depends on, apart from its seed and the setup of its folder. Another value of any field is another
+    """The inputs of a run, apart from its seed and the setup of its folder. Another value of any field is another
     run.
 
     ``source`` is empty for a method of nasbed's own, which has the version ``nasbed``. ``origin`` says where the source

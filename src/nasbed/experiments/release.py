@@ -85,7 +85,7 @@ class TablePlan:
 
 @dataclass(frozen=True, slots=True)
 class ReleasePlan:
-    """What a release consists of."""
+    """The contents of a release."""
 
     version: str
     tables: tuple[TablePlan, ...]

@@ -33,7 +33,7 @@ _UNREADABLE = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError),
     *(NotImplementedError, BadZipFile, struct.error, zlib.error),
 )
-"""What numpy, zipfile and json raise on a damaged file."""
+"""The errors of numpy, zipfile and json on a damaged file."""
 MOST_REASONS = 3
 """How many different reasons for refused evaluations are kept."""
 
@@ -90,10 +90,10 @@ class Setup:
     """By the name under which a method's runs are kept."""
     charge_thinking: bool = False
     command: str = ""
-    """What made the runs, a command a line."""
+    """The commands that made the runs, one per line."""
     versions: Mapping[str, str] = field(default_factory=dict)
     benchmark_sha256: str = ""
-    """Of the benchmark's content; empty where an older nasbed did not record it."""
+    """The checksum of the benchmark's content; empty if an older nasbed did not record it."""
     methods: tuple[str, ...] = ()
     """The names of the methods in the order in which they were compared; empty where an older nasbed did not record
     it."""

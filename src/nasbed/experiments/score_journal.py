@@ -12,7 +12,7 @@ from nasbed.experiments.scorer import Code, NetworkScore
 from nasbed.proxies.table import ScoresInfo
 
 Scores = dict[str, NetworkScore]
-"""Of one network, by the names of the proxies."""
+"""The scores of one network, by the names of the proxies."""
 ScoreKey = tuple[Code, int]
 """The code of an architecture, and the seed of its weights and images."""
 
@@ -109,6 +109,6 @@ def report_stale(
 
 
 def together(old: ScoresInfo, new: ScoresInfo) -> ScoresInfo:
-    """What the scores of a file have in common once new ones are added."""
+    """The common description of a file's scores after new ones are added."""
     sources = dict.fromkeys([*old.source.split("; "), *new.source.split("; ")])
     return replace(new, source="; ".join(sources), code={**old.code, **new.code})

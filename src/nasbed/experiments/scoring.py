@@ -139,7 +139,7 @@ def random_architectures(searched: SearchSpace, count: int, rng: np.random.Gener
 def _check_scores(
     archs: Sequence[Architecture], dataset: str, proxies: Sequence[str], seeds: Sequence[int], batch: int, recipe: str
 ) -> ScoresInfo:
-    """What all scores have in common. Raises before any network is scored if scoring would fail for all of them.
+    """The common description of all scores. Raises before any network is scored if scoring would fail for all of them.
 
     Args:
         archs: the architectures.

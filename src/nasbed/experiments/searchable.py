@@ -65,7 +65,7 @@ def check_budget(benchmark: Benchmark, budget: Budget) -> None:
 
 
 def _surrogates(table: str) -> str:
-    """What to do for a benchmark of the whole space."""
+    """Advice that leads to a benchmark of the whole space."""
     names = surrogates_of(table)
     if not names:
         return f"fit a surrogate with: nasbed fit {table}"

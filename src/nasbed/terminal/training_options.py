@@ -1,4 +1,4 @@
-"""What commands that train a network share: their options, and the check of a checkpoint."""
+"""Shared options of commands that train a network, and the check of a checkpoint."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ MEASURED = {
     "validation_accuracy": "validation_accuracy",
     "test_accuracy": "test_accuracy",
 }
-"""What an answer calls a column of the table."""
+"""The names of the table's columns in an answer."""
 
 _OF_COLUMNS = (
     *("_cache", "_columns", "_parameters", "_status", "_row_cache"),
@@ -142,7 +142,8 @@ class NASBench:
     # --- for analysis ------------------------------------------------------------------------------------------------
 
     def get_metrics_from_spec(self, model_spec: ModelSpec) -> tuple[Fixed, Computed]:
-        """What does not depend on training, and every repeat of every schedule; nothing is counted."""
+        """The statistics that do not depend on training, and every repeat of every schedule. The counters do not
+        change."""
         row = self._row(model_spec)
         return self._fixed_of_spec(model_spec, row), self._computed_statistics(row)
 

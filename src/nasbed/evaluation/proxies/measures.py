@@ -28,7 +28,7 @@ from nasbed.evaluation.ranking.columns import Floats
 from nasbed.surrogates.scores import precision_of
 
 HEADLINES = ("spearman", "top_spearman", "rbo")
-"""What has an interval and is tested against the baseline."""
+"""The measures that have an interval and are tested against the baseline."""
 
 MEASURES = (
     *HEADLINES,

@@ -2,8 +2,8 @@
 
 A measure of the first k items must decide which of several equal ones they are. The rules, by name:
 
-- ``average``: the mean of the measure over all orders of the equal items, those of the truth and those of the scores
-  drawn independently (Corsi & Urbano 2024 call the overlap of this rule RBO^a);
+- ``average``: the mean of the measure over all orders of the equal items. Orders of the truth and of the scores are
+  independent (Corsi & Urbano 2024 call the overlap of this rule RBO^a);
 - ``pessimistic``: the order of equal items for which the scores do worst, a guarantee;
 - ``optimistic``: the one for which they do best;
 - ``index``: the item that comes first in the input comes first, as in a stable sort.

@@ -18,7 +18,7 @@ from nasbed.spaces.base import SearchSpace
 
 
 def facts_of(campaign: Campaign, trainer: Trainer) -> dict[str, Any]:
-    """What a journal is created with. ``campaign`` and ``trainer`` are compared when it is resumed."""
+    """The facts with which a journal is created. ``campaign`` and ``trainer`` are compared when it is resumed."""
     identity = campaign.identity() | {"space": trainer.space.name}
     if campaign.trajectories is not None:
         identity["trajectories"] = trajectories_identity(searched_architectures(campaign, trainer.space))

@@ -162,7 +162,7 @@ class Journal(Closeable):
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def facts(self) -> dict[str, Any]:
-        """What the journal was created with: ``campaign``, ``trainer`` and more."""
+        """The facts with which the journal was created: ``campaign``, ``trainer`` and more."""
         with _sqlite_errors(self.path):
             return {name: json.loads(value) for name, value in self._connection.execute("SELECT * FROM facts")}
 

@@ -232,7 +232,7 @@ class PopulationTrainer(NetworkTrainer):
         return [*self._train(jobs[:half], refusals), *self._train(jobs[half:], refusals)]
 
     def _population_preparer(self) -> PopulationPreparer:
-        """What prepares populations, one a process."""
+        """The object that prepares populations, one per process."""
         from nasbed.training.devices import chosen_device
         from nasbed.training.population import PopulationPreparer, PreparationTarget
 

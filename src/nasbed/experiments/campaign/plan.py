@@ -138,8 +138,8 @@ class Campaign:
             raise InvalidOption("shares divide the trials, got 0 trials; raise trials")
 
     def identity(self) -> dict[str, Any]:
-        """What two campaigns on one journal must have in common, as plain values. The trainer and the trajectories have
-        their own identities, independent of file names."""
+        """The values that two campaigns on one journal must have in common, as plain values. The trainer and the
+        trajectories have their own identities, independent of file names."""
         data: dict[str, Any] = {
             name: getattr(self, name) for name in ("name", "trials", "seed", "round", "training_seed")
         }

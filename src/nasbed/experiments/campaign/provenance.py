@@ -27,7 +27,7 @@ Code = Mapping[str, CodeVersion]
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """What made some results of a journal; ``version`` is empty where an older nasbed did not record it."""
+    """The maker of some results of a journal; ``version`` is empty if an older nasbed did not record it."""
 
     version: str
     code: Code

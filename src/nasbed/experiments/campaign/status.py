@@ -25,7 +25,7 @@ only this much counts."""
 
 @dataclass(frozen=True, slots=True)
 class CampaignStatus:
-    """What a journal holds. ``planned`` includes future trials; an exhausted space has fewer."""
+    """The content of a journal in numbers. ``planned`` includes future trials; an exhausted space has fewer."""
 
     name: str
     path: Path

@@ -33,7 +33,8 @@ def searched_architectures(campaign: Campaign, space: SearchSpace) -> list[Searc
 
 
 def trajectories_identity(searched: list[Searched]) -> dict[str, Any]:
-    """What two campaigns on one journal must have in common: the same architectures by the same methods, in order."""
+    """The identity that two campaigns on one journal must share: the same architectures by the same methods, in
+    order."""
     text = json.dumps([[method, list(arch.code)] for method, arch in searched])
     return {"architectures": len(searched), "sha256": hashlib.sha256(text.encode()).hexdigest()}
 

@@ -33,7 +33,7 @@ __getattr__ = former(__name__, {"Parts": "nasbed.surrogates.table_split:TableSpl
 
 @dataclass(frozen=True, slots=True)
 class TuningResult:
-    """What a tuning found. ``best`` has the best score among the trials at the highest budget: never worse than the
+    """The result of a tuning. ``best`` has the best score among the trials at the highest budget: never worse than the
     default settings. ``test`` are its figures on the test part."""
 
     setup: TuningSetup

@@ -22,7 +22,7 @@ class TuningTrial:
 
     number: int
     settings: Mapping[str, Any]
-    """What differs from the defaults, the budget included."""
+    """The settings that differ from the defaults, including the budget."""
     budget: int | None = None
     """``None`` where a model has one budget."""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -32,12 +32,12 @@ class TuningTrial:
     fit_s: float = 0.0
     error: str = ""
     nasbed_version: str = ""
-    """Of the nasbed that fitted it; empty where an older one did not record that."""
+    """The version of nasbed that fitted it; empty if an older one did not record it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TuningSetup:
-    """What the trials of a folder have in common; a tuning with another setup needs another folder."""
+    """The common setup of the trials of a folder; a tuning with another setup needs another folder."""
 
     model: str
     space: str
@@ -47,9 +47,9 @@ class TuningSetup:
     settings: Mapping[str, Any]
     budget: str | None
     data_sha256: str
-    """Of the train and validation parts."""
+    """The checksum of the train and validation parts."""
     code_sha256: str = ""
-    """Of the model's code where it is not nasbed's own."""
+    """The checksum of the model's code if it is not nasbed's own."""
 
 
 class TuningJournal(TaskJournal[int, TuningTrial]):

@@ -62,7 +62,7 @@ class UnseenResult:
 
     @property
     def seeds(self) -> tuple[int, int]:
-        """Of the search, -1 where there was none, and of the training."""
+        """The seeds of the search, -1 if there was none, and of the training."""
         return -1 if self.search_seed is None else self.search_seed, self.seed
 
     @property

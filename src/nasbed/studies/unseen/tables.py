@@ -163,7 +163,7 @@ def found_table(study: UnseenStudy) -> NumberTable | None:
 
 
 def found_lines(study: UnseenStudy) -> list[str]:
-    """What to measure where no random architecture was trained alike, and a summary of all comparisons."""
+    """Advice on missing random architectures, and a summary of all comparisons."""
     alone: dict[tuple[str, str], list[str]] = {}
     for comparison in study.ordered_comparisons():
         if not comparison.by_chance:

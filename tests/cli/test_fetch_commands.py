@@ -188,7 +188,7 @@ def test_fetch_interrupted_says_so_and_resumes_the_next_time(user: User, server:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, error_text = process.communicate(timeout=20)
-    assert process.returncode == 130 and error_text.startswith("nasbed: interrupted; what was downloaded is kept")
+    assert process.returncode == 130 and error_text.startswith("nasbed: interrupted; the downloaded part is kept")
     assert len(error_text.splitlines()) == 1
     assert user.kept_files() == ["tiny.txt.part", "tiny.txt.part.json"] and not (user.home / "tables").exists()
     server.behaviour.stall = None
@@ -248,11 +248,14 @@ def test_fetch_not_found_is_one_line(user: User, server: Server) -> None:
     [
         ((), "nasbed fetch --list"),
         (("nb1o1",), "no published file is called 'nb1o1'; did you mean nb101"),
-        (("tiny",), "the SHA-256 of tiny.txt is not known here; give it with --sha256, or take the file on trust"),
-        (("tiny-manual",), "tiny-manual.txt from https://example.org/tiny by hand, then run: nasbed import tiny tiny-"),
+        (("tiny",), "the SHA-256 of tiny.txt is not known here; give it with --sha256, or accept the file unchecked"),
+        (
+            ("tiny-manual",),
+            "tiny-manual.txt from https://example.org/tiny yourself, then run: nasbed import tiny tiny-",
+        ),
         (("nats-tss",), "https://drive.google.com/"),
         (("nb301",), "--unverified"),
-        (("tiny", "--unverified", "--sha256", RIGHT), "not both"),
+        (("tiny", "--unverified", "--sha256", RIGHT), "give either --sha256 or --unverified"),
         (("tiny", "--sha256", "beef"), "64 hexadecimal digits, got 'beef'"),
         (("tiny", "--unverified", "--url", "ftp://127.0.0.1/x"), "https:// or http://, got 'ftp://127.0.0.1/x'"),
     ],
@@ -312,7 +315,7 @@ def test_import_writes_the_tables(user: User) -> None:
         (("tinny", "x.txt"), "no import format is called 'tinny'; did you mean tiny"),
         (("tiny", "y.txt"), "y.txt does not exist; check the path"),
         (("tiny", "x.txt", "--option", "name"), "an option reads KEY=VALUE, got 'name'"),
-        (("tiny", "x.txt", "--option", "name=a", "--option", "name=b"), "given twice"),
+        (("tiny", "x.txt", "--option", "name=a", "--option", "name=b"), "occurs twice"),
         (("tiny", "x.txt", "--option", "nmae=a"), "the format tiny has no option 'nmae'; did you mean name"),
         (("tiny", "x.txt", "--option", "name=../../x"), "a table's name is"),
     ],
@@ -333,4 +336,4 @@ def test_import_lists_the_formats_with_their_options(user: User) -> None:
 @pytest.mark.parametrize("word", ["fetch", "import"])
 def test_help_teaches_by_examples(user: User, word: str) -> None:
     output = user.ok(word, "--help")
-    assert output.count(f"Example: nasbed {word}") == 3 and "where benchmarks look for them" in output
+    assert output.count(f"Example: nasbed {word}") == 3 and "in which benchmarks look for them" in output

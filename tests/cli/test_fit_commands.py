@@ -197,7 +197,7 @@ def test_fit_refuses_what_it_cannot_do(table: str, tmp_path: Path) -> None:
     settings = tmp_path / "settings.json"
     settings.write_text("nonsense")
     assert "cannot be read" in refusal("fit", table, "--settings", settings, *out)
-    assert "leave one out" in refusal("fit", table, "--settings", settings, "--tune", "3", *out)
+    assert "omit one" in refusal("fit", table, "--settings", settings, "--tune", "3", *out)
     settings.write_text(json.dumps({"depth": 3}))
     assert "no setting 'depth'" in refusal("fit", table, "--settings", settings, *out)
     assert "skt or r2" in refusal("fit", table, "--tune", "2", "--score", "tau", *out)

@@ -123,7 +123,7 @@ NOTHING = "nothing was kept; run the same command again"
         (["oneshot", "darts"], "cli.oneshot.search.search", NOTHING),
         (["train", "nb201", "--sample-seed", "0"], "training.loop.train", "nothing was kept; with --checkpoint FILE"),
         (["data", "prepare", "mnist"], "datasets.prepare", "no dataset was written, downloads are kept"),
-        (["import", "nb101", "no-file"], "results.importing.import_tables", "no table that was not finished is kept"),
+        (["import", "nb101", "no-file"], "results.importing.import_tables", "incomplete tables were removed"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
 )

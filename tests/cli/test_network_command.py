@@ -37,7 +37,7 @@ def test_network_prints_json_of_a_sampled_architecture() -> None:
     ("arguments", "message"),
     [
         (("fcnet", "--seed", "0"), "the space 'fcnet' has no network"),
-        (("nb101",), "give its text or --seed"),
+        (("nb101",), "give one architecture: either its text or --seed"),
         (("nb101", INCEPTION, "--image", "2"), "needs images of 4 pixels"),
         (("nb201", "junk"), "an nb201 cell reads"),
     ],

@@ -96,7 +96,7 @@ def test_no_help_text_is_taken_for_a_style() -> None:
     for where, text in texts:
         assert Text.from_markup(text).plain == text, where
     help_text = " ".join(CliRunner().invoke(app, ["validate", "--help"]).output.replace("│", " ").split())
-    assert "Only evaluations at this fidelity. [default: (the highest)]" in help_text
+    assert "Use only evaluations at this fidelity. [default: (the highest)]" in help_text
 
 
 def _help_texts(command: Any, name: str) -> Iterator[tuple[str, str]]:

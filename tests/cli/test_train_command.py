@@ -90,7 +90,7 @@ def test_train_prints_the_learning_curve(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nb201",), "give its text or --sample-seed"),
+        (("nb201",), "give one architecture: either its text or --sample-seed"),
         (("nb201", "--sample-seed", "0", "--resume"), "--checkpoint FILE"),
         (("nb201", "--sample-seed", "0", "--recipe", "smal"), "did you mean small"),
         (("nb201", "--sample-seed", "0", "--epochs", "7"), "budgets 1, 3, 9 epochs, got 7"),

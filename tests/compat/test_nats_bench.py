@@ -237,7 +237,7 @@ def test_strings_as_lists_and_matrices() -> None:
         (lambda api: api.get_more_info(CELLS[400], "cifar100"), "no 12-epoch result on cifar100 of"),
         (lambda api: api.find_best("cifar100", "ori-test"), "a metric is on one of"),
         (lambda api: api.find_best("cifar10", "x-valid"), "no validation results for cifar10"),
-        (lambda api: api.get_net_param(0, "cifar10", None), "weights are in no table"),
+        (lambda api: api.get_net_param(0, "cifar10", None), "tables have no trained weights"),
     ],
 )
 def test_what_is_not_there_is_one_clear_line(api: NATStopology, ask: Any, reason: str) -> None:

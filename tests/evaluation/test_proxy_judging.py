@@ -288,7 +288,7 @@ def test_the_question_is_whether_a_proxy_beats_the_baseline(truth: np.ndarray) -
     against = result.proxy("better").against["spearman"]
     assert against.holm >= against.difference.p and against.difference.low > 0
     coarse = judged(made_task(truth, better=better, params=params, worse=-truth), resamples=50)
-    assert any("no difference can be significant; take more than 80" in note for note in coarse.notes)
+    assert any("no difference can be significant; use more than 80" in note for note in coarse.notes)
 
 
 def test_without_params_the_best_is_the_baseline(truth: np.ndarray) -> None:

@@ -457,11 +457,11 @@ def test_compare_refuses_guidance_in_one_line(table: str, tmp_path: Path) -> Non
         (["rs"], [warm("zen:5")], foreign, "scores of the space darts, the benchmark's is nb201"),
         (["rs"], [filtered("zen:5")], foreign, "scores of the space darts, the benchmark's is nb201"),
         (["rs"], [warm("zen:1")], empty, "no score by zen for any architecture"),
-        (["rs"], [warm("zen:11")], small_file, "11 scored architectures were asked for, .* has 10"),
+        (["rs"], [warm("zen:11")], small_file, "11 scored architectures were requested, .* has 10"),
         (["rs"], [warm("params:5"), warm("params:6")], None, "once with each proxy .* got params"),
         (["rs"], [], None, "got none"),
-        (["rs", "tpe"], [filtered("params:5")], None, "tpe proposes by a model of its own"),
-        (["smac"], [None, filtered("params:5")], None, "smac proposes by a model of its own"),
+        (["rs", "tpe"], [filtered("params:5")], None, "tpe proposes by its own model"),
+        (["smac"], [None, filtered("params:5")], None, "smac proposes by its own model"),
     ]  # fmt: skip
     for methods, guidance, scores, message in cases:
         with pytest.raises(NasbedError, match=message) as caught:

@@ -79,7 +79,7 @@ def test_methods_that_draw_from_the_space_stay_on_the_list(name: str, sparse: Ta
 def test_methods_with_parameters_of_their_own_are_refused_on_a_list(
     name: str, sparse: TabularBenchmark, tmp_path: Path
 ) -> None:
-    with pytest.raises(NasbedError, match=f"^{name} makes architectures from parameters of its own"):
+    with pytest.raises(NasbedError, match=f"^{name} builds architectures from its own parameters"):
         run(f"{sparse.results.folder}:listed", ["rs", name], tmp_path / "out")
 
 
@@ -92,7 +92,7 @@ def test_listed_table_has_the_optimum_of_the_table_and_finds_it(sparse: TabularB
 
 
 def test_listed_is_of_tables_only() -> None:
-    with pytest.raises(NasbedError, match="is none; leave :listed out"):
+    with pytest.raises(NasbedError, match="is not a table; omit :listed"):
         load("snb-darts-cifar10-16-lgb-v1.1:listed")
 
 

@@ -43,5 +43,5 @@ def test_plugin_takes_its_own_settings_on_the_command_line() -> None:
     settings, _ = read_settings("draw", DrawMethod, {"epochs": 7}, ["draws=[3]"], None)
     assert settings == DrawSettings(epochs=7, draws=(3,))
     assert set_defaults(DrawMethod) == {"draws": [1, 2]}
-    with pytest.raises(InvalidOption, match="draw has no setting channels; leave --channels out"):
+    with pytest.raises(InvalidOption, match="draw has no setting channels; omit --channels"):
         read_settings("draw", DrawMethod, {"channels": 4}, [], None)

@@ -120,7 +120,7 @@ class Benchmark(ABC):
 
     def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
         """The position, in :meth:`repeats`, of the evaluation that a query with this seed answers."""
-        raise InvalidOption(f"{self.name} does not draw from stored evaluations; ask a table")
+        raise InvalidOption(f"{self.name} does not draw from stored evaluations; use a table")
 
     @abstractmethod
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation: ...
@@ -129,26 +129,26 @@ class Benchmark(ABC):
         return self._one_by_one(archs, fidelity, lambda arch: self._query(arch, fidelity, seed))
 
     def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
-        """The mean answer for an architecture over all seeds, where the benchmark knows it; by default that of a batch
-        of one."""
+        """The mean answer for an architecture over all seeds, if the benchmark knows it; by default that of a batch of
+        one."""
         self._check_knows_means()
         return self.expected_many([arch], fidelity=fidelity)[0]
 
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
         """:meth:`expected` of a batch, by default one by one."""
         self._check_knows_means()
-        chosen = self._fidelity(fidelity)
-        return self._one_by_one(archs, chosen, lambda arch: self.expected(arch, fidelity=chosen))
+        budget = self._fidelity(fidelity)
+        return self._one_by_one(archs, budget, lambda arch: self.expected(arch, fidelity=budget))
 
     def _one_by_one(self, archs: Batch, fidelity: int, answer: Callable[[Architecture], Observation]) -> Observations:
-        """The answers for a batch, each asked for singly."""
+        """The answers for a batch, each queried singly."""
         codes = self.space.codes(archs)
         answers = [answer(arch) for arch in self.space.architectures(codes)]
         return Observations.of(self.space.name, codes, answers, metrics=self.metrics, fidelity=fidelity)
 
     def _check_knows_means(self) -> None:
         if not self.knows_means:
-            raise InvalidOption(f"{self.name} does not know the means of its answers; ask a table or a surrogate")
+            raise InvalidOption(f"{self.name} does not know the means of its answers; use a table or a surrogate")
 
     # --- for evaluation only -----------------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ class Benchmark(ABC):
 
     @property
     def fingerprint(self) -> str:
-        """The SHA-256 of all that decides the answers, which stored runs are bound to; empty where that is not known.
+        """The SHA-256 of everything that determines the answers, to which stored runs are bound; empty if unknown.
         The same content has the same one in every folder and on every machine."""
         return ""
 

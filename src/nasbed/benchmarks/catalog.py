@@ -1,4 +1,4 @@
-"""The catalogue of named benchmarks: what each is, whether it is present, and how to get it."""
+"""The catalogue of named benchmarks: their descriptions, whether they are present, and how to get them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def load(name: str | Path) -> Benchmark:
     if isinstance(name, Path) or (path / FILE_NAME).is_file():
         return TabularBenchmark.open(path)
     if name in BENCHMARKS:
-        return _registered(name)
+        return _load_registered(name)
     if name in surrogate_paths():
         return SurrogateBenchmark.open(surrogate_paths()[name])
     entry = PUBLISHED_TABLES.get(name)
@@ -98,10 +98,10 @@ def load_table(name: str | Path, *, rule: str, remedy: str) -> TabularBenchmark:
         rule: what needs a table, the beginning of the refusal: "a surrogate is fitted on a table".
         remedy: the end of the refusal: "name one".
     """
-    return as_table(load(name), f"{rule}, {name} is none; {remedy}")
+    return as_table(load(name), f"{rule}, {name} is not a table; {remedy}")
 
 
-def _registered(name: str) -> Benchmark:
+def _load_registered(name: str) -> Benchmark:
     """A benchmark of the registry. Raises where its id is that of a table or surrogate."""
     if name in _stored_names():
         raise DuplicateName(
@@ -120,7 +120,7 @@ def _all_names() -> set[str]:
 
 
 def _is_known(name: str) -> bool:
-    """Whether :func:`load` has a benchmark under a name or in a folder."""
+    """Whether :func:`load` finds a benchmark under a name or in a folder."""
     if name in _all_names():
         return True
     path = Path(name)
@@ -161,7 +161,7 @@ def _card_or_damage(name: str) -> Card:
 def card(name: str) -> Card:
     """The card of one benchmark."""
     if name in BENCHMARKS:
-        return _registered_card(name, _registered(name))
+        return _registered_card(name, _load_registered(name))
     if name in surrogate_paths():
         return _surrogate_card(name, surrogate_paths()[name])
     entry = PUBLISHED_TABLES.get(name)
@@ -174,26 +174,26 @@ def card(name: str) -> Card:
         return Card(entry.name, entry.space, entry.architectures, entry.summary, False, get, installed)
     manifest = Manifest.read(table_path(table))
     benchmark = TabularBenchmark.open(table_path(table))
-    about = manifest.about
+    info = manifest.about
     return Card(
         name=name,
-        space=about.space,
+        space=info.space,
         architectures=entry.architectures if entry and entry.part else manifest.architectures,
         space_size=_size(benchmark.space),
-        what=entry.summary if entry else _trained(about),
+        what=entry.summary if entry else _table_summary(info),
         present=True,
         get="",
-        metrics=tuple(metric.key for metric in about.metrics),
+        metrics=tuple(metric.key for metric in info.metrics),
         fidelities=benchmark.fidelities,
         repeats=benchmark.cache.repeats,
-        licence=about.licence,
-        citation=about.citation,
+        licence=info.licence,
+        citation=info.citation,
     )
 
 
-def _trained(about: TableInfo) -> str:
+def _table_summary(info: TableInfo) -> str:
     """The summary of a table that is not a published one."""
-    return f"{about.dataset}, recipe {about.recipe}" if about.recipe else about.dataset
+    return f"{info.dataset}, recipe {info.recipe}" if info.recipe else info.dataset
 
 
 def _is_installed(entry: PublishedTable) -> bool:
@@ -214,25 +214,25 @@ def _size(space: SearchSpace) -> int:
 
 
 def _surrogate_card(name: str, path: Path) -> Card:
-    about = read_manifest(path)
-    members = len(about.members.seeds)
-    fitted_on = int(about.provenance.get("architectures", 0))
+    manifest = read_manifest(path)
+    members = len(manifest.members.seeds)
+    fitted_on = int(manifest.provenance.get("architectures", 0))
     count = f"{fitted_on:_}".replace("_", " ")
-    data = f"{about.dataset or 'an unnamed dataset'}, fitted on {count} architectures"
-    size = _size(artefact_space(about))
+    data = f"{manifest.dataset or 'an unnamed dataset'}, fitted on {count} architectures"
+    size = _size(artefact_space(manifest))
     return Card(
         name=name,
-        space=about.space,
+        space=manifest.space,
         architectures=size,
         space_size=size,
         fitted_on=fitted_on,
-        what=f"surrogate: {members} × {about.members.model} on {data}",
+        what=f"surrogate: {members} × {manifest.members.model} on {data}",
         present=True,
         get="",
-        metrics=(about.metric.key, *about.exact),
-        fidelities=(about.fidelity,),
-        licence=about.licence,
-        citation=about.citation,
+        metrics=(manifest.metric.key, *manifest.exact),
+        fidelities=(manifest.fidelity,),
+        licence=manifest.licence,
+        citation=manifest.citation,
     )
 
 

@@ -40,7 +40,8 @@ class ListedTable(SubSpace):
 def listed(benchmark: Benchmark) -> ListedTable:
     """The table as a benchmark of what it holds."""
     refusal = (
-        f"a table lists what it holds, {benchmark.name} is none; leave :{LISTED} out, or put it right after the id of "
+        f"only a table lists its architectures, {benchmark.name} is not a table; omit :{LISTED}, or put it right "
+        "after the id of "
         "the table"
     )
     return ListedTable(as_table(benchmark, refusal))

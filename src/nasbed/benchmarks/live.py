@@ -43,12 +43,20 @@ def live_benchmark(name: str) -> LiveBenchmark:
 
 
 class LiveBenchmark(Benchmark):
-    """A query trains the network of an architecture, in canonical form, as a recipe says; its cost is the seconds that
-    this took. Fidelities are the recipe's budgets of epochs.
+    """A query trains the network of an architecture, in canonical form, by a recipe. Its cost is the training time in
+    seconds. Fidelities are the recipe's budgets of epochs.
 
-    Answers are remembered while the process lives: the same architecture, fidelity and seed is trained once. On a CPU
-    a query uses ``threads`` threads, on whose number the last bits of an answer depend, and no other torch setting
-    changes. Test accuracies are measured and kept back for :meth:`mean_test`.
+    Answers are cached in the process: the same architecture, fidelity and seed is trained once. Queries do not return
+    test accuracies, which are measured for :meth:`mean_test`.
+
+    Args:
+        space: the search space.
+        dataset: the images to train on.
+        recipe: how networks are trained.
+        device: where networks are trained.
+        threads: CPU threads of a query. The last bits of an answer depend on their number. No other torch setting
+            changes.
+        name: the id of the benchmark; ``live:SPACE/DATASET/RECIPE`` by default.
     """
 
     metrics = tuple(metric for metric in METRICS if metric.split != "test")
@@ -76,7 +84,7 @@ class LiveBenchmark(Benchmark):
         self.device = str(chosen_device(device))
         self.threads = checked_threads(threads)
         self._images: TrainingImages = TrainingImages(dataset, recipe, self.device)
-        self._trained: dict[tuple[tuple[int, ...], int, int], TrainingOutcome] = {}
+        self._outcomes: dict[tuple[tuple[int, ...], int, int], TrainingOutcome] = {}
         self._check()
 
     def _check(self) -> None:
@@ -118,9 +126,9 @@ class LiveBenchmark(Benchmark):
         from nasbed.training.loop import train
 
         key = (arch.code, fidelity, seed)
-        if key not in self._trained:
+        if key not in self._outcomes:
             with threads_used(self.threads):
-                self._trained[key] = train(
+                self._outcomes[key] = train(
                     arch,
                     self.dataset,
                     self.recipe,
@@ -129,7 +137,7 @@ class LiveBenchmark(Benchmark):
                     device=self.device,
                     images=self._images,
                 )
-        return self._trained[key]
+        return self._outcomes[key]
 
     # --- for evaluation only -----------------------------------------------------------------------------------------
 
@@ -146,7 +154,7 @@ class LiveBenchmark(Benchmark):
 
     def _tests(self) -> dict[tuple[int, ...], list[float]]:
         tests: dict[tuple[int, ...], list[float]] = {}
-        for (code, fidelity, _), outcome in self._trained.items():
+        for (code, fidelity, _), outcome in self._outcomes.items():
             if fidelity == self.fidelities[-1] and outcome.test_accuracy is not None:
                 tests.setdefault(code, []).append(outcome.test_accuracy)
         return tests

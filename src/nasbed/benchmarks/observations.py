@@ -17,7 +17,7 @@ from nasbed.core.status import STATUSES
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """What ``query_many`` answers. A value that was not measured is NaN here and left out of the single observation.
+    """The answer of ``query_many``. A value that was not measured is NaN here and omitted in the single observation.
     ``values`` are looked up by a metric or by its key."""
 
     space: str

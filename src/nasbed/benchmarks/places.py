@@ -1,7 +1,5 @@
-"""Where tables and surrogates with a name are: those that come with the package, then those in the user's home.
-
-Where both have a name, it means the package's, so that an id is the same bytes on every machine. Open the other one by
-its path.
+"""The places of named tables and surrogates: those that come with the package, then those in the user's home. The
+package's one has priority, so that an id means the same bytes on every machine. Open the other one by its path.
 """
 
 from __future__ import annotations
@@ -14,18 +12,18 @@ from nasbed.surrogates.artefact import SUFFIX, is_artefact
 
 
 def table_path(name: str) -> Path:
-    """The folder of a table, or where one of that name would be."""
+    """The folder of a table, whether it exists or not."""
     embedded = table_folder(name, embedded_home())
     return embedded if _is_table(embedded) else table_folder(name)
 
 
 def is_present(name: str) -> bool:
-    """Whether there is a table of that name."""
+    """Whether a table of that name exists."""
     return _is_table(table_path(name))
 
 
 def present_tables() -> list[str]:
-    """The names of all tables that are here."""
+    """The names of all existing tables."""
     names: set[str] = set()
     for root in (tables_folder(home()), tables_folder(embedded_home())):
         if root.is_dir():
@@ -34,7 +32,7 @@ def present_tables() -> list[str]:
 
 
 def surrogate_paths() -> dict[str, Path]:
-    """All surrogates that are here, by name."""
+    """All existing surrogates, by name."""
     paths: dict[str, Path] = {}
     for root in (surrogates_folder(home()), surrogates_folder(embedded_home())):
         if root.is_dir():

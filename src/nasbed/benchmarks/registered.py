@@ -8,8 +8,8 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.core.registry import Registry
 
 BENCHMARKS: Registry[Benchmark | Callable[[], Benchmark]] = Registry("benchmark", group="nasbed.benchmarks")
-"""Benchmarks beside tables and surrogates, which are found by their files: an object, or what makes it, such as its
-class. nasbed itself adds none."""
+"""Benchmarks other than tables and surrogates, which are found by their files. An entry is an object or a callable that
+makes it, such as its class. nasbed itself adds none."""
 
 
 def registered_benchmark(name: str) -> Benchmark:

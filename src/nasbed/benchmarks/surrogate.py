@@ -43,18 +43,18 @@ class SurrogateBenchmark(Benchmark):
     """
 
     def __init__(self, artefact: Artefact) -> None:
-        about = artefact.manifest
+        manifest = artefact.manifest
         self.artefact = artefact
-        self.name = about.name
+        self.name = manifest.name
         self.space = artefact.space
-        self.objective = about.metric
-        self.fidelities = (about.fidelity,)
-        self._shown = about.fidelity if about.fidelity >= 0 else None
+        self.objective = manifest.metric
+        self.fidelities = (manifest.fidelity,)
+        self._observed_fidelity = manifest.fidelity if manifest.fidelity >= 0 else None
         self._ensemble = artefact.ensemble
         self._timed = artefact.runtime is not None
         self._predict_all = _joint_models(artefact)
-        skeleton = about.provenance.get("skeleton")
-        self._costs = ExactCosts(self.space, about.dataset, skeleton) if about.exact else None
+        skeleton = manifest.provenance.get("skeleton")
+        self._costs = ExactCosts(self.space, manifest.dataset, skeleton) if manifest.exact else None
         self._cost_metrics = self._costs.metrics if self._costs is not None else ()
         self.metrics = (self.objective, *self._cost_metrics)
 
@@ -75,9 +75,9 @@ class SurrogateBenchmark(Benchmark):
     def fingerprint(self) -> str:
         if not self.artefact.manifest.files:  # fitted just now and in no file yet
             return ""
-        about = asdict(self.artefact.manifest)
+        facts = asdict(self.artefact.manifest)
         decides = ("space", "dataset", "metric", "fidelity", "members", "runtime", "exact", "space_definition", "files")
-        return values_sha256(({name: about[name] for name in decides}, about["provenance"].get("skeleton")))
+        return values_sha256(({name: facts[name] for name in decides}, facts["provenance"].get("skeleton")))
 
     # --- one ---------------------------------------------------------------------------------------------------------
 
@@ -121,24 +121,24 @@ class SurrogateBenchmark(Benchmark):
         if self._costs is not None:
             costs = self._costs(np.array([code], dtype=np.int64))[0].tolist()
             values.update(zip(self._cost_metrics, costs, strict=True))
-        return Observation(arch, values, self._shown, seed, cost_s)
+        return Observation(arch, values, self._observed_fidelity, seed, cost_s)
 
     # --- many --------------------------------------------------------------------------------------------------------
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
-        codes, canonical = self._checked(archs)
-        prediction, cost_s = self._predicted(canonical)
-        drawn = self._bounded(prediction.mean, prediction.noise * normals(canonical, seed))
-        return self._observations(codes, canonical, drawn, cost_s, seed)
+        codes, canonical = self._codes_and_canonical(archs)
+        prediction, cost_s = self._predict_with_cost(canonical)
+        values = self._reflect(prediction.mean, prediction.noise * normals(canonical, seed))
+        return self._observations(codes, canonical, values, cost_s, seed)
 
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
         """:meth:`expected` of a batch."""
         self._fidelity(fidelity)
-        codes, canonical = self._checked(archs)
-        prediction, cost_s = self._predicted(canonical)
+        codes, canonical = self._codes_and_canonical(archs)
+        prediction, cost_s = self._predict_with_cost(canonical)
         return self._observations(codes, canonical, self._mean(prediction), cost_s, -1)
 
-    def _checked(self, archs: Batch) -> tuple[Codes, Codes]:
+    def _codes_and_canonical(self, archs: Batch) -> tuple[Codes, Codes]:
         """The codes of a batch, and those of the canonical forms."""
         codes = self.space.codes(archs)
         if not isinstance(archs, np.ndarray):
@@ -156,14 +156,14 @@ class SurrogateBenchmark(Benchmark):
             space=self.space.name,
             codes=codes,
             values=columns,
-            fidelity=self._shown,
+            fidelity=self._observed_fidelity,
             seeds=np.full(len(codes), seed),
             cost_s=np.full(len(codes), np.nan) if cost_s is None else cost_s,
             status=np.zeros(len(codes), dtype=np.int8),
         )
 
-    def _predicted(self, canonical: Codes) -> tuple[Prediction, Floats | None]:
-        """What the ensemble predicts, and the cost in seconds."""
+    def _predict_with_cost(self, canonical: Codes) -> tuple[Prediction, Floats | None]:
+        """The prediction of the ensemble, and the cost in seconds."""
         predictions = self._predict_all(canonical)
         if not self._timed:
             return self._ensemble.summary(predictions), None
@@ -172,7 +172,7 @@ class SurrogateBenchmark(Benchmark):
     def _mean(self, prediction: Prediction) -> Floats:
         return np.clip(prediction.mean, *self.objective.bounds)
 
-    def _bounded(self, mean: Floats, noise: Floats) -> Floats:
+    def _reflect(self, mean: Floats, noise: Floats) -> Floats:
         bounds = self.objective.bounds
         return reflected(np.clip(mean, *bounds) + noise, bounds)
 

@@ -58,8 +58,8 @@ class TabularBenchmark(Benchmark):
         self._objective = _flat(cache.values[self.objective.key])
         self.fidelities = self._answered_fidelities() if self._gaps else cache.fidelities
         self._highest: dict[str, int] = {}
-        self._held: dict[int, NDArray[np.bool_]] = {}
-        self._found: dict[tuple[int, ...], tuple[int, int]] = {}
+        self._held_masks: dict[int, NDArray[np.bool_]] = {}
+        self._row_cache: dict[tuple[int, ...], tuple[int, int]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """The table and its name: a copy opens the table again by its path and verifies its checksums."""
@@ -83,12 +83,12 @@ class TabularBenchmark(Benchmark):
         return self.results.about.dataset
 
     def _answered_fidelities(self) -> tuple[int, ...]:
-        """The fidelities that can be asked for: some evaluation has the objective, or did not end well."""
+        """The fidelities that can be queried: some evaluation has the objective, or failed or diverged."""
         answered = [fidelity for fidelity in self._position if self._answers(fidelity).any()]
         return tuple(answered) or self.cache.fidelities
 
     def _answers(self, fidelity: int) -> NDArray[np.bool_]:
-        """Of each row and repeat at a fidelity, whether it has the objective or says that it did not end well."""
+        """Whether each row and repeat at a fidelity has the objective, or failed or diverged."""
         position = self._position[fidelity]
         status = self.cache.status[:, position]
         measured = ~np.isnan(self.cache.values[self.objective.key][:, position])
@@ -100,10 +100,10 @@ class TabularBenchmark(Benchmark):
 
     def _is_held(self, fidelity: int | None = None) -> NDArray[np.bool_]:
         """Which rows have an answer at a fidelity, by default the highest."""
-        chosen = self._fidelity(fidelity)
-        if chosen not in self._held:
-            self._held[chosen] = np.asarray(self._answers(chosen).any(axis=1))
-        return self._held[chosen]
+        budget = self._fidelity(fidelity)
+        if budget not in self._held_masks:
+            self._held_masks[budget] = np.asarray(self._answers(budget).any(axis=1))
+        return self._held_masks[budget]
 
     @cached_property
     def has_times(self) -> bool:
@@ -134,20 +134,20 @@ class TabularBenchmark(Benchmark):
 
     def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
         """The place, in :meth:`repeats`, of the evaluation that a query with this seed answers."""
-        chosen = self._fidelity(fidelity)
+        budget = self._fidelity(fidelity)
         row, key = self._row(arch)
-        return _pick(key, chosen, seed, len(self._cells(row, chosen, arch)))
+        return _pick(key, budget, seed, len(self._cells(row, budget, arch)))
 
     def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
         """All stored evaluations of an architecture at one fidelity."""
-        chosen = self._fidelity(fidelity)
+        budget = self._fidelity(fidelity)
         row, _ = self._row(arch)
-        return [self._observation(arch, chosen, cell) for cell in self._cells(row, chosen, arch)]
+        return [self._observation(arch, budget, cell) for cell in self._cells(row, budget, arch)]
 
     def _row(self, arch: Architecture) -> tuple[int, int]:
         """The row and the key of an architecture; results of a lookup are cached."""
         if type(arch) is Architecture and arch.space == self.space.name:
-            return self._found.get(arch.code) or self._find(arch)
+            return self._row_cache.get(arch.code) or self._find(arch)
         return self._find(arch)
 
     def _find(self, arch: Architecture) -> tuple[int, int]:
@@ -159,8 +159,8 @@ class TabularBenchmark(Benchmark):
                 f"{self.name} has {len(self)} architectures, {shorten(self.space.format(arch))} is not one of them; "
                 "sample from benchmark.architectures(), or search the table with :listed after its id"
             )
-        if len(self._found) < MOST_REMEMBERED:
-            self._found[arch.code] = row, code_key(code)
+        if len(self._row_cache) < MOST_REMEMBERED:
+            self._row_cache[arch.code] = row, code_key(code)
         return row, code_key(code)
 
     def _cells(self, row: int, fidelity: int, arch: Architecture) -> Sequence[int]:
@@ -260,32 +260,32 @@ class TabularBenchmark(Benchmark):
 
     def expected(self, arch: Architecture, *, fidelity: int | None = None) -> Observation:
         """The means over the repeats that ended well; diverged where none did."""
-        chosen = self._fidelity(fidelity)
-        repeats = [repeat for repeat in self.repeats(arch, fidelity=chosen) if repeat.status is Status.OK]
+        budget = self._fidelity(fidelity)
+        repeats = [repeat for repeat in self.repeats(arch, fidelity=budget) if repeat.status is Status.OK]
         if not repeats:
-            return Observation(arch, fidelity=chosen, status=Status.DIVERGED)
+            return Observation(arch, fidelity=budget, status=Status.DIVERGED)
         values = {}
         for metric in self.metrics:
             measured = [repeat.values[metric] for repeat in repeats if metric in repeat.values]
             if measured:
                 values[metric] = float(np.mean(measured))
         costs = [repeat.cost_s for repeat in repeats if repeat.cost_s is not None]
-        return Observation(arch, values, fidelity=chosen, cost_s=float(np.mean(costs)) if costs else None)
+        return Observation(arch, values, fidelity=budget, cost_s=float(np.mean(costs)) if costs else None)
 
     def expected_many(self, archs: Batch, *, fidelity: int | None = None) -> Observations:
         """:meth:`expected` of a batch."""
-        chosen = self._fidelity(fidelity)
+        budget = self._fidelity(fidelity)
         codes = self.space.codes(archs)
         rows, _ = self._find_many(codes)
         timed = "train_time_s" in self.cache.values
-        ended_well = (self.cache.status[rows, self._position[chosen]] == OK).any(axis=1)
+        ended_well = (self.cache.status[rows, self._position[budget]] == OK).any(axis=1)
         return Observations(
             space=self.space.name,
             codes=codes,
-            values={metric: self.cache.mean(metric.key, chosen)[rows] for metric in self.metrics},
-            fidelity=chosen,
+            values={metric: self.cache.mean(metric.key, budget)[rows] for metric in self.metrics},
+            fidelity=budget,
             seeds=np.full(len(rows), -1),
-            cost_s=self.cache.mean("train_time_s", chosen)[rows] if timed else np.full(len(rows), np.nan),
+            cost_s=self.cache.mean("train_time_s", budget)[rows] if timed else np.full(len(rows), np.nan),
             status=np.where(ended_well, OK, DIVERGED).astype(np.int8),
         )
 

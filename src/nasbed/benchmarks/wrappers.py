@@ -53,7 +53,7 @@ class Wrapper(Benchmark):
 
     @property
     def fingerprint(self) -> str:
-        """That of the inner benchmark, and what this one makes of it; the space of a part is its name."""
+        """The fingerprint of the inner benchmark and of what this wrapper changes; the space of a part is its name."""
         settings = (type(self).__name__, self.space.name, self.fidelities)
         return values_sha256((settings, self.inner.fingerprint)) if self.inner.fingerprint else ""
 

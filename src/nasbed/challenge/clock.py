@@ -6,12 +6,12 @@ import time
 
 
 class Clock:
-    """Tells how much of a submission's time is left. It began when the process did and no stage sets it back."""
+    """Tells how much of a submission's time is left. It starts with the process, and no stage resets it."""
 
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
         """In seconds of ``time.monotonic``, which all processes of a machine share."""
 
     def check(self) -> float:
-        """The seconds that are left; the process is killed when there are none."""
+        """The remaining seconds; the process is killed when none remain."""
         return self._deadline - time.monotonic()

@@ -36,8 +36,8 @@ KEPT = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "CUDA_VISI
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """One of :data:`KINDS`, the user that a submission runs as if that is another one, and notes: why nothing safer
-    was chosen, and what it leaves open here."""
+    """One of :data:`KINDS`, the user of a submission if it is another one, and notes: why nothing safer was chosen, and
+    its gaps on this machine."""
 
     kind: str
     user: int | None = None
@@ -82,7 +82,7 @@ def free_user() -> int:
         except KeyError:
             if number not in used:
                 return number
-    raise InvalidOption(f"users {USERS[0]} to {USERS[-1]} are all taken, none is left for a submission; free one")
+    raise InvalidOption(f"users {USERS[0]} to {USERS[-1]} are all in use, a submission needs one; free one")
 
 
 @cache
@@ -127,7 +127,7 @@ def _problem(kind: str, user: int | None) -> str:
 
 
 def readable_by_all(labels: Sequence[Path]) -> str:
-    """Which file every user could read, in a sentence; empty where none. No access lists are looked at."""
+    """Which file every user could read, in a sentence; empty if none. Access lists are not checked."""
     for path in labels:
         path = path.resolve()
         if all(folder.stat().st_mode & 0o001 for folder in path.parents) and path.stat().st_mode & 0o004:
@@ -195,7 +195,7 @@ def _search_path() -> tuple[str, ...]:
 
 @cache
 def visible_paths() -> list[str]:
-    """Files and folders that Python, its packages and the system's libraries are in; those around others first."""
+    """The files and folders of Python, its packages and the system's libraries; outer folders come first."""
     candidates = [*SYSTEM, *(f"/etc/{name}" for name in ETC), str(Path(nasbed.__file__).parent)]
     candidates += [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, *_search_path()]
     graphics = [str(path) for path in Path("/dev").glob("nvidia*")]

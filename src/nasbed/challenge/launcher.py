@@ -1,7 +1,7 @@
 """The process between the runner and a submission: it takes rights away, then starts the submission.
 
-``python -m nasbed.challenge.launcher``, with a plan as JSON on standard input. It adopts what the
-submission leaves behind, and everything it started ends with it.
+``python -m nasbed.challenge.launcher``, with a plan as JSON on standard input. It adopts orphaned processes of the
+submission, and everything it started ends with it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _in_namespaces(plan: dict[str, Any]) -> int:
         system.unshare(new)
     first = os.fork()
     if first == 0:
-        _guarded(lambda: _first_process(plan))
+        _run_and_exit(lambda: _first_process(plan))
     _close_files()
     return _status(os.waitpid(first, 0)[1])
 
@@ -88,7 +88,7 @@ def _without_namespaces(plan: dict[str, Any]) -> int:
 def _run(plan: dict[str, Any], limits: Limits, folder: str, users_processes: int) -> int:
     worker = os.fork()
     if worker == 0:
-        _guarded(lambda: _become_submission(plan, limits, folder, users_processes))
+        _run_and_exit(lambda: _become_submission(plan, limits, folder, users_processes))
     _close_files()
     while True:
         number, status = os.wait()
@@ -119,8 +119,8 @@ def _become(user: int) -> None:
     os.setresuid(user, user, user)
 
 
-def _guarded(work: Any) -> NoReturn:
-    """In a forked process: whatever happens, it ends here."""
+def _run_and_exit(work: Any) -> NoReturn:
+    """Run in a forked process, which always ends here."""
     status = FAILED
     try:
         status = work()

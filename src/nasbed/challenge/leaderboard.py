@@ -24,7 +24,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """All submissions, the best first; ``notes`` are what a reader has to know before comparing them."""
+    """All submissions, the best first; ``notes`` are warnings for comparing them."""
 
     datasets: tuple[str, ...]
     standings: tuple[Standing, ...]
@@ -41,7 +41,7 @@ def leaderboard(results: Sequence[SubmissionResult]) -> Leaderboard:
     for name in datasets:
         if len({(item.labels_sha256, item.benchmark) for item in results if item.dataset == name}) > 1:
             raise InvalidOption(
-                f"a dataset has one set of labels and one benchmark, the runs of {name} have several; leave some out"
+                f"a dataset has one set of labels and one benchmark, the runs of {name} have several; omit some"
             )
     by_name: dict[str, dict[str, SubmissionResult]] = {}
     for result in results:

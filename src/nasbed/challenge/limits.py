@@ -29,7 +29,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.time_s) and self.time_s > 0):
-            raise InvalidOption(f"a time limit is some seconds, got {self.time_s}; give more with --time")
+            raise InvalidOption(f"a time limit is above 0 seconds, got {self.time_s}; give more with --time")
         if self.memory_bytes < 64 * MIB:
             raise InvalidOption(
                 f"a memory limit is 64 MiB or more, got {self.memory_bytes} bytes; give more with --memory"
@@ -52,6 +52,6 @@ def set_limits(limits: Limits, *, users_processes: int) -> None:
         (resource.RLIMIT_NPROC, limits.processes + users_processes),
         (resource.RLIMIT_DATA, limits.memory_bytes),
     ):
-        _, most = resource.getrlimit(kind)
-        bounded = value if most == resource.RLIM_INFINITY else min(value, most)
+        _, hard_limit = resource.getrlimit(kind)
+        bounded = value if hard_limit == resource.RLIM_INFINITY else min(value, hard_limit)
         resource.setrlimit(kind, (bounded, bounded))

@@ -111,7 +111,7 @@ def _run(sender: Sender, arrays: list[Any], request: dict[str, Any]) -> None:
 
 
 def _import(module: str) -> Any:
-    """A module of the submission. Most import torchvision, which needs help beside a torch without CUDA."""
+    """A module of the submission. Most import torchvision, which needs a workaround with a torch without CUDA."""
     try:
         return import_module(module)
     except RuntimeError as error:

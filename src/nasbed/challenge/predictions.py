@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LINES_BYTES = 65_536
-"""Room for what is not predictions."""
+"""The bytes reserved for everything except predictions."""
 MOST_REASON = 300
 WIDEST = 16
 """Bytes of the widest number."""
@@ -54,8 +54,8 @@ def read_reply(sent: bytes) -> Reply:
         if type(size) is int and size >= 0:
             content = file.read(size)
             parameters = message.get("parameters")
-            counted = parameters if type(parameters) is int and 0 <= parameters < 10**15 else None
-            return Reply(started, stage, "", content if len(content) == size else None, counted)
+            parameter_count = parameters if type(parameters) is int and 0 <= parameters < 10**15 else None
+            return Reply(started, stage, "", content if len(content) == size else None, parameter_count)
     return Reply(started, stage, error)
 
 
@@ -70,7 +70,7 @@ def checked_predictions(content: bytes, count: int) -> NDArray[np.int64]:
 
     A number with a point counts where it is whole, a column counts as a row, as in the competition's own scoring.
     """
-    shape, kind, numbers = _unpacked(content)
+    shape, kind, numbers = _read_array(content)
     if shape == (count, 1):
         shape = (count,)
     if shape != (count,):
@@ -87,8 +87,8 @@ def checked_predictions(content: bytes, count: int) -> NDArray[np.int64]:
     return numbers.astype(np.int64).reshape(count)
 
 
-def _unpacked(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], NDArray[Any]]:
-    """An array of numbers from the bytes of a ``.npy`` file. Nothing is made of a size that is not there."""
+def _read_array(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], NDArray[Any]]:
+    """An array of numbers from the bytes of a ``.npy`` file. No memory is allocated beyond the size of the bytes."""
     file = io.BytesIO(content)
     try:
         version = np.lib.format.read_magic(file)
@@ -101,6 +101,6 @@ def _unpacked(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], NDArray[A
         raise ValueError(f"predictions are class numbers, got an array of {one_line(kind)}")
     data = content[file.tell() :]
     if any(side < 0 for side in shape) or math.prod(shape) * kind.itemsize != len(data):
-        raise ValueError("predictions are an array of numbers, its size is not what it says")
+        raise ValueError("predictions are an array of numbers, this one's size differs from its header")
     numbers = np.frombuffer(data, dtype=kind)
     return shape, kind, numbers.reshape(shape, order="F" if fortran else "C").ravel()

@@ -96,8 +96,8 @@ def read_results(runs: Sequence[Path]) -> list[SubmissionResult]:
             key = result.submission, result.dataset
             if key in results:
                 raise InvalidOption(
-                    f"a submission runs once on a dataset, {key[0]} on {key[1]} is in {results[key][1]} and in {path}; "
-                    "leave one out"
+                    f"a submission runs once on a dataset, {key[0]} on {key[1]} is in {results[key][1]} and in "
+                    f"{path}; omit one"
                 )
             results[key] = result, path
     return [result for result, _ in results.values()]

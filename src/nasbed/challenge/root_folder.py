@@ -1,4 +1,4 @@
-"""The file system that a submission sees: a new root with what Python needs, read-only, and one scratch folder."""
+"""The file system of a submission: a new read-only root with the files that Python needs, and one scratch folder."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _devices(root: str) -> None:
 
 
 def _processes(root: str) -> None:
-    """Of the new namespace only. Where a container forbids it there is an empty folder."""
+    """Mount /proc of the new namespace only. If a container forbids it, the folder is empty."""
     target = Path(root, "proc")
     target.mkdir()
     flags = system.MS_NOSUID | system.MS_NODEV | system.MS_NOEXEC

@@ -50,25 +50,25 @@ def run_challenge(
     """
     contests = [open_contest_data(folder) for folder in datasets]
     names = [data.name for data in contests]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None or not names:
-        raise InvalidOption(f"a challenge has datasets of different names, got {twice or 'none'}; rename a folder")
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None or not names:
+        raise InvalidOption(f"a challenge has datasets of different names, got {repeated or 'none'}; rename a folder")
     results = []
     with open_submission(submission, out) as entry:
-        chosen = None
+        applied = None
         hidden = (entry.origin, out, home(), *(data.folder for data in contests))
         for data in contests:
             folder = out / entry.name / data.name
             if (folder / FILE).is_file():
                 result = _stored_result(folder, entry, data, limits, seed, device)
             else:
-                if chosen is None:
-                    chosen = choose_isolation(isolation, [item.labels_path for item in contests])
-                on_start(data.name, chosen)
+                if applied is None:
+                    applied = choose_isolation(isolation, [item.labels_path for item in contests])
+                on_start(data.name, applied)
                 process = run_isolated(
-                    entry, data, isolation=chosen, limits=limits, seed=seed, device=device, hidden=hidden, tick=tick
+                    entry, data, isolation=applied, limits=limits, seed=seed, device=device, hidden=hidden, tick=tick
                 )
-                result = _store_result(folder, entry, data, process, chosen, limits, seed, device)
+                result = _store_result(folder, entry, data, process, applied, limits, seed, device)
             on_result(result)
             results.append(result)
     return results
@@ -84,6 +84,18 @@ def _store_result(
     seed: int,
     device: str,
 ) -> SubmissionResult:
+    """Judge a run and write its result.
+
+    Args:
+        folder: The folder of the result.
+        submission: The submission.
+        data: The dataset.
+        process: How the process of the submission ended.
+        isolation: How the submission was isolated.
+        limits: Its limits.
+        seed: The seed of its process.
+        device: The device that it trained on.
+    """
     if not read_reply(process.sent).started and not process.stopped:
         lines = process.log.decode(errors="replace").strip().splitlines() or [f"status {process.status}"]
         raise InvalidOption(
@@ -119,7 +131,16 @@ def _store_result(
 def _stored_result(
     folder: Path, submission: Submission, data: ContestData, limits: Limits, seed: int, device: str
 ) -> SubmissionResult:
-    """The stored result, if it was run with the same settings."""
+    """The stored result; raises if it was run with other settings.
+
+    Args:
+        folder: The folder of the result.
+        submission: The submission.
+        data: The dataset.
+        limits: The limits of the run.
+        seed: The seed of its process.
+        device: The device that it trains on.
+    """
     result = read_result(folder / FILE)
     for setting, stored, requested in (
         ("submission", result.submission_sha256, submission.sha256),

@@ -140,7 +140,16 @@ DRAIN_S = 5.0
 
 
 class _Watch:
-    """Reads what a process writes and ends it when it breaks a limit."""
+    """Reads what a process writes and ends it when it breaks a limit.
+
+    Args:
+        process: The process of the submission.
+        isolation: How the submission is isolated.
+        limits: Its limits.
+        folder: The folder that the submission can write to.
+        start: When the process started, on the monotonic clock.
+        most_sent: The largest number of bytes that the submission may send.
+    """
 
     def __init__(
         self,
@@ -159,7 +168,7 @@ class _Watch:
         self._disk_checked = start
 
     def until_end(self, result: int, log: int, tick: Callable[[float], None]) -> SandboxExit:
-        stopped, checked, pause = "", 0.0, CHECK_S[0]
+        stopped, checked_at, pause = "", 0.0, CHECK_S[0]
         with selectors.DefaultSelector() as selector:
             for descriptor in (result, log):
                 selector.register(descriptor, selectors.EVENT_READ)
@@ -171,8 +180,8 @@ class _Watch:
                         if key.fd in (result, log) and not self._read(key.fd, result):
                             selector.unregister(key.fd)
                     now = time.monotonic()
-                    if now - checked >= pause:
-                        checked, pause = now, min(CHECK_S[1], CHECK_S[0] + (now - self._start) / 20)
+                    if now - checked_at >= pause:
+                        checked_at, pause = now, min(CHECK_S[1], CHECK_S[0] + (now - self._start) / 20)
                         stopped = self._broken_limit(now)
                         tick(now - self._start)
         seconds = time.monotonic() - self._start
@@ -207,7 +216,7 @@ class _Watch:
         return bool(data)
 
     def _drain(self, result: int, log: int) -> None:
-        """Read the remaining output. A process that escaped is not waited for."""
+        """Read the remaining output, without waiting for escaped processes."""
         until = time.monotonic() + DRAIN_S
         for descriptor in (result, log):
             while time.monotonic() < until:

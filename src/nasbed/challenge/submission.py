@@ -38,8 +38,8 @@ class Submission:
 
 
 @contextmanager
-def open_submission(path: Path, beside: Path) -> Iterator[Submission]:
-    """Open a submission without running any of it; an archive is unpacked in ``beside`` meanwhile."""
+def open_submission(path: Path, scratch: Path) -> Iterator[Submission]:
+    """Open a submission without running any of it; an archive is unpacked in the folder ``scratch``."""
     if not path.exists():
         raise InvalidOption(f"a submission is a folder or an archive of one, {path} does not exist; check the path")
     name = path.resolve().name
@@ -47,7 +47,7 @@ def open_submission(path: Path, beside: Path) -> Iterator[Submission]:
         name = name.removesuffix(ending) if path.is_file() else name
     if not re.fullmatch(r"[\w][\w.+ -]{0,99}", name):
         raise InvalidOption(f"the name of a submission is letters, digits, . _ + -, got {name!r}; rename it")
-    with unpacked(path, beside) as folder:
+    with unpacked(path, scratch) as folder:
         if not folder.is_dir():
             raise InvalidOption(f"a submission is a folder or an archive ({', '.join(ARCHIVES)}), {path} is neither")
         missing = [module for module in MODULES if not (folder / module).is_file()]

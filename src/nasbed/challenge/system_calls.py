@@ -90,7 +90,7 @@ def enter_root(folder: str) -> None:
 
 
 def die_with_parent() -> None:
-    """Be killed when the process that started this one ends. A change of user forgets it."""
+    """Be killed when the parent process ends. A change of user resets this."""
     _call("prctl", ctypes.c_int(_PR_SET_PDEATHSIG), ctypes.c_ulong(_SIGKILL), *[ctypes.c_ulong(0)] * 3)
 
 
@@ -100,7 +100,7 @@ def adopt_orphans() -> None:
 
 
 def gain_no_privileges() -> None:
-    """From now on no program that is started has more rights than its starter."""
+    """From now on, a started program never has more rights than its parent."""
     _call("prctl", ctypes.c_int(_PR_SET_NO_NEW_PRIVS), ctypes.c_ulong(1), *[ctypes.c_ulong(0)] * 3)
 
 
@@ -114,6 +114,6 @@ def bound_capabilities() -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up all that this process has."""
+    """Drop all capabilities of this process."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _call("capset", header, (ctypes.c_uint32 * 6)())

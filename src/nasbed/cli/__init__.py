@@ -79,15 +79,15 @@ def _options(
 
 
 def _plain(error: Exception) -> str:
-    """What an error says, without the numbers of the system."""
+    """The message of an error, without the system's error numbers."""
     if isinstance(error, OSError) and not isinstance(error, NasbedError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)
 
 
 def main() -> None:
-    """Run the command line. What a user got wrong is one line on standard error and exit status 2, never a
-    traceback. Ctrl-C is exit status 130."""
+    """Run the command line. A user error is one line on standard error and exit status 2, never a traceback. Ctrl-C is
+    exit status 130."""
     try:
         with forced_end():
             app()

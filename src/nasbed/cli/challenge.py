@@ -1,4 +1,4 @@
-"""``nasbed challenge``: hold a competition on datasets that nobody has seen."""
+"""``nasbed challenge``: run a competition on unseen datasets."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def run(
     context: typer.Context,
     submission: Annotated[Path, typer.Argument(help="A folder or .zip with data_processor.py, nas.py and trainer.py.")],
     datasets: Annotated[
-        list[Path], typer.Option(help="Folders with train_x.npy … test_y.npy and metadata; several may follow.")
+        list[Path], typer.Option(help="One or more folders with train_x.npy … test_y.npy and metadata.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for SUBMISSION/DATASET/result.json.")],
     time: Annotated[
-        float, typer.Option(min=1, help="Time limit per dataset, in seconds from the start of its process.")
+        float, typer.Option(min=1, help="Time limit per dataset, in seconds since its process started.")
     ] = 3600,
     memory: Annotated[float, typer.Option(min=0.0625, help="Memory limit of all its processes together, in GiB.")] = 8,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The random seed of the submission.")] = 0,
     device: Annotated[str, typer.Option(help="The device of its Trainer: cpu, cuda or cuda:1.")] = "cpu",
     isolation: Annotated[
-        str, typer.Option(help="auto (the safest that works here), or one of: namespaces, user, none.")
+        str, typer.Option(help="auto (the safest that works on this machine), or one of: namespaces, user, none.")
     ] = "auto",
     json: Json = False,
 ) -> None:
@@ -102,7 +102,7 @@ def _line(result: SubmissionResult) -> str:
 
 @contextmanager
 def _time_bar(title: str, time_s: float) -> Iterator[Callable[[str, float], None]]:
-    """A bar of the seconds that a dataset has; the function given names a new one or says how many have passed."""
+    """A bar of the time of a dataset; the yielded function names a new dataset or sets the elapsed seconds."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

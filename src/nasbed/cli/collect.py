@@ -57,7 +57,9 @@ def run(
     campaign: CampaignFile = Path("campaign.toml"),
     journal: Annotated[
         Path | None,
-        typer.Option("--journal", "-j", show_default="beside the campaign, .sqlite", help="The file of the results."),
+        typer.Option(
+            "--journal", "-j", show_default="next to the campaign, .sqlite", help="The journal that stores the results."
+        ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an existing journal.")] = False,
     engine: Annotated[
@@ -66,13 +68,13 @@ def run(
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, show_default="1, for a function all cores; ray: the whole cluster", help="Tasks at the same time."
+            min=1, show_default="1; for a function, all cores; ray: the whole cluster", help="Number of parallel tasks."
         ),
     ] = None,
     accept_changes: Annotated[
         bool,
         typer.Option(
-            "--accept-changes", help="Continue although the code of your function, space or method has changed."
+            "--accept-changes", help="Continue even if the code of your function, space or method has changed."
         ),
     ] = False,
     gpus_per_task: Annotated[
@@ -90,18 +92,21 @@ def run(
     planned = Campaign.read(campaign)
     path = journal or campaign.with_suffix(".sqlite")
     if path.is_file() and not resume:
-        before = campaign_status(path)
+        status_before = campaign_status(path)
         raise InvalidOption(
-            f"{path} holds {before.done} of {before.planned} results; resume it with --resume, or name another file "
+            f"{path} holds {status_before.done} of {status_before.planned} results; resume it with --resume, or "
+            "name another file "
             "with --journal"
         )
     trainer = trainer_of(planned)
-    chosen = _engine(engine, workers, gpus_per_task, trainer)
-    again = shlex.join(["nasbed", "collect", str(campaign), *(["--journal", str(path)] if journal else []), "--resume"])
-    on_interrupt(lambda: _results_kept(path, again))
+    runner = _engine(engine, workers, gpus_per_task, trainer)
+    resume_command = shlex.join(
+        ["nasbed", "collect", str(campaign), *(["--journal", str(path)] if journal else []), "--resume"]
+    )
+    on_interrupt(lambda: _results_kept(path, resume_command))
     with _progress_bar(planned.name) as report_progress:
         status_ = collect(
-            planned, trainer, path, engine=chosen, progress=report_progress, on_note=note, accept_changes=accept_changes
+            planned, trainer, path, engine=runner, progress=report_progress, on_note=note, accept_changes=accept_changes
         )
     _print_status(status_)
     if status_.all_failed:
@@ -138,7 +143,7 @@ def export(
     name: Annotated[str | None, typer.Option(show_default="the campaign's", help="The table's name.")] = None,
     fidelity: Annotated[
         list[int] | None,
-        typer.Option(show_default="all", help="Only results at this fidelity; may be given several times."),
+        typer.Option(show_default="all", help="Export only results at this fidelity; may be given several times."),
     ] = None,
 ) -> None:
     """Write the results of one or several journals as a table: Parquet with a manifest, ready for nasbed fit.
@@ -154,25 +159,25 @@ def export(
     typer.echo(f"Look at it: nasbed results info {shlex.quote(str(out))}")
 
 
-def _results_kept(journal: Path, again: str) -> str:
+def _results_kept(journal: Path, resume_command: str) -> str:
     from nasbed.experiments.campaign import campaign_status
 
     if not journal.is_file():
         return "nothing was started; run the same command again"
     state = campaign_status(journal)
-    return f"{state.done} of {state.planned} results are in {journal}; resume with: {again}"
+    return f"{state.done} of {state.planned} results are in {journal}; resume with: {resume_command}"
 
 
 def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer) -> Engine:
     from nasbed.core.execution import LocalEngine, SerialEngine
 
     if gpus is not None and name != "ray":
-        raise InvalidOption(f"--gpus-per-task is for the engine ray, got {name}; leave it out")
+        raise InvalidOption(f"--gpus-per-task is for the engine ray, got {name}; omit it")
     if name == "local":
         return LocalEngine(workers or trainer.usual_workers)
     if name == "serial":
         if trainer.timeout_s is not None:
-            note("the engine serial has no time-out; a trial that hangs hangs the campaign")
+            note("the engine serial has no timeout; a trial that hangs blocks the campaign")
         return SerialEngine()
     if name == "ray":
         from nasbed.core.execution.ray_engine import RayEngine
@@ -186,7 +191,7 @@ def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer
 
 @contextmanager
 def _progress_bar(title: str) -> Iterator[Callable[[CampaignProgress], None]]:
-    """A bar with rate, time to go, the best so far and what went wrong; a line now and then where nobody watches."""
+    """A bar with rate, remaining time, incumbent and failures; without a terminal, a line from time to time."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
@@ -207,7 +212,7 @@ def _progress_bar(title: str) -> Iterator[Callable[[CampaignProgress], None]]:
                     if bad <= MOST_PRINTED:
                         note(f"trial {trial.number} {evaluation.status}: {evaluation.reason}")
                     elif bad == MOST_PRINTED + 1:
-                        note("more trials did not end well; see: nasbed collect status")
+                        note("more trials failed or diverged; see: nasbed collect status")
             if not console.is_terminal and monotonic() - last > LINE_S:
                 last = monotonic()
                 note(f"{progress.done} of {progress.total}, {_line(progress)}")

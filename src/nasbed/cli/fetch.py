@@ -26,7 +26,7 @@ def fetch(
     ] = None,
     out: TablesFolder = None,
     sha256: Annotated[
-        str | None, typer.Option(metavar="HEX", help="The expected SHA-256, where the list has none.")
+        str | None, typer.Option(metavar="HEX", help="The expected SHA-256, if the list has none.")
     ] = None,
     unverified: Annotated[
         bool, typer.Option("--unverified", help="Accept the file without checking its SHA-256.")
@@ -57,8 +57,8 @@ def fetch(
     if out is not None:
         check_folder(out, "tables go")
     address = url or _address(source)
-    expected = _expected(source, sha256, unverified)
-    on_interrupt(lambda: "what was downloaded is kept; the same command resumes from there")
+    expected = _expected_sha256(source, sha256, unverified)
+    on_interrupt(lambda: "the downloaded part is kept; the same command resumes it")
     tables = _fetch(source, address, expected, out, keep)
     print_written(tables, json)
 
@@ -102,22 +102,23 @@ def _import(source: Source, path: Path, out: Path | None, *, keep: bool, trusted
 def _address(source: Source) -> str:
     if source.url is None:
         raise DownloadFailed(
-            f"{source.id} cannot be fetched by a program; get {source.file} from {source.page} by hand, then run: "
+            f"{source.id} cannot be downloaded automatically; download {source.file} from {source.page} yourself, "
+            "then run: "
             f"nasbed import {source.format} {source.file}"
         )
     return source.url
 
 
-def _expected(source: Source, sha256: str | None, unverified: bool) -> str | None:
+def _expected_sha256(source: Source, sha256: str | None, unverified: bool) -> str | None:
     """The SHA-256 that the file must have; ``None`` only if the user said so."""
     if sha256 and unverified:
-        raise InvalidOption("a file is either checked or not: give --sha256 or --unverified, not both")
+        raise InvalidOption("a file is either checked or not: give either --sha256 or --unverified")
     if unverified:
         return None
     if sha256 or source.sha256:
         return sha256 or source.sha256
     raise InvalidOption(
-        f"the SHA-256 of {source.file} is not known here; give it with --sha256, or take the file on trust with "
+        f"the SHA-256 of {source.file} is not known here; give it with --sha256, or accept the file unchecked with "
         "--unverified"
     )
 

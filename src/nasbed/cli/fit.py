@@ -33,13 +33,14 @@ def fit(
     table: tuning.Table,
     model: tuning.Model = "lgb",
     ensemble: Annotated[
-        int, typer.Option(min=1, help="The number of members; each leaves out another part of the data.")
+        int, typer.Option(min=1, help="The number of members; each is fitted without a different part of the data.")
     ] = 10,
     tune: Annotated[
-        int | None, typer.Option(min=1, metavar="TRIALS", help="First tune the settings by so many trials.")
+        int | None, typer.Option(min=1, metavar="TRIALS", help="Tune the settings first, with this many trials.")
     ] = None,
     settings_file: Annotated[
-        Path | None, typer.Option("--settings", metavar="FILE", help="Settings found by 'nasbed tune': DIR/best.json.")
+        Path | None,
+        typer.Option("--settings", metavar="FILE", help="A file of settings from 'nasbed tune': DIR/best.json."),
     ] = None,
     settings: tuning.Set = None,
     metric: MetricKey = None,
@@ -48,14 +49,16 @@ def fit(
     runtime: Annotated[bool, typer.Option(help="Also fit a model of the training time.")] = True,
     runtime_method: Annotated[
         str | None,
-        typer.Option(help="Fit that model on this method's evaluations only, for instance where hardware differed."),
+        typer.Option(
+            help="Fit the model of the training time on this method's evaluations only, if hardware differed."
+        ),
     ] = None,
     score: tuning.ScoreName = "skt",
     seed: tuning.Seed = 0,
     compact: Annotated[
         bool,
         typer.Option(
-            "--compact", help="Write a small file: trees in single precision, without the library's own format."
+            "--compact", help="Write a smaller file: trees in single precision, without the library's own format."
         ),
     ] = False,
     version: Annotated[str, typer.Option(metavar="X.Y", help="The version in the surrogate's name.")] = "1.0",
@@ -74,7 +77,7 @@ def fit(
 ) -> None:
     """Make a surrogate benchmark: fit an ensemble on 90 % of a table, calibrate its noise, judge it on the rest.
 
-    Writes the surrogate and, beside it, a page of its figures.
+    Writes the surrogate and a report page next to it.
 
     Example: nasbed fit nb201/cifar10 --model lgb --ensemble 10 --out surrogates/mine.snb
     """
@@ -87,13 +90,13 @@ def fit(
     from nasbed.surrogates.making import RUNTIME_MODEL, make_surrogate
 
     if tune is not None and settings_file is not None:
-        raise InvalidOption("settings are tuned or read from a file, got --tune and --settings; leave one out")
+        raise InvalidOption("settings are either tuned or read from a file, got --tune and --settings; omit one")
     tuning.check_model(model)
     results = tuning.results_of(table)
-    chosen = settings_by_key(settings or [])
+    model_settings = settings_by_key(settings or [])
     if settings_file is not None:
-        chosen = load_settings(settings_file, model) | chosen
-    tuning.check_settings(model, results, chosen)
+        model_settings = load_settings(settings_file, model) | model_settings
+    tuning.check_settings(model, results, model_settings)
     chosen_methods = tuning.names_of(methods)
     variant = "rand" if chosen_methods == RANDOM else ""
     path = _new_path(out, results, model, variant, version)
@@ -105,16 +108,16 @@ def fit(
     on_interrupt(lambda: _interruption_note(path, None if tune is None else trials))
     if tune is not None:
         tuned = tuning.run_tuning(
-            split, model, tune, trials, score, chosen, seed=seed, processes=processes, timeout=timeout
+            split, model, tune, trials, score, model_settings, seed=seed, processes=processes, timeout=timeout
         )
-        chosen = dict(tuned.best.settings)
+        model_settings = dict(tuned.best.settings)
     start = perf_counter()
     with _share_bar(f"Fitting {ensemble} × {model}") as report_share:
         artefact = make_surrogate(
             split,
             model,
             members=ensemble,
-            settings=chosen,
+            settings=model_settings,
             runtime=RUNTIME_MODEL if runtime else None,
             runtime_method=runtime_method,
             variant=variant,
@@ -124,11 +127,11 @@ def fit(
             processes=min(processes or os.cpu_count() or 1, ensemble),
             progress=report_share,
         )
-    fitted = perf_counter()
+    fit_end = perf_counter()
     artefact.save(path)
     saved = perf_counter()
     artefact = Artefact.load(path)
-    times = {"time to fit": fitted - start, "time to load": perf_counter() - saved}
+    times = {"time to fit": fit_end - start, "time to load": perf_counter() - saved}
     command = shlex.join(["nasbed", *sys.argv[1:]])
     write_fit_report(page, artefact, split.test, runtime_method=runtime_method, times=times, command=command)
     print_table(("test part", ""), figure_rows(artefact.manifest, times))
@@ -155,9 +158,7 @@ def _new_path(out: Path | None, results: Results, model: str, variant: str, vers
     name = artefact_name(results.about.space, dataset, model, variant=variant, version=version)
     path = surrogate_paths().get(name, surrogates_folder() / f"{name}{SUFFIX}") if out is None else out
     if path.exists():
-        raise InvalidOption(
-            f"{path} exists, and a surrogate once written is not changed; give another --out or --version"
-        )
+        raise InvalidOption(f"{path} exists, and surrogates are never overwritten; give another --out or --version")
     check_folder(path.parent, "a surrogate goes")
     return path
 
@@ -174,14 +175,14 @@ def _warn_of_leaks(file: Path, split: TableSplit) -> None:
     tuned_on = read_json(file).get("data_sha256")
     if tuned_on is not None and tuned_on != split.fitted_sha256:
         note(
-            f"{file} was tuned on other evaluations (table, --seed, --methods, --metric or --fidelity differ): it may "
-            "have seen the test part, and figures may flatter"
+            f"{file} was tuned on other evaluations (table, --seed, --methods, --metric or --fidelity differ): it "
+            "may have seen the test part, so figures may be too good"
         )
 
 
 @contextmanager
 def _share_bar(title: str) -> Iterator[Callable[[float], None]]:
-    """A bar of what is done, from 0 to 1."""
+    """A bar of the completed share, from 0 to 1."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 

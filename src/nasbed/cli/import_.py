@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TablesFolder = Annotated[
     Path | None,
-    typer.Option(show_default="where benchmarks look for them", help="The folder for the tables."),
+    typer.Option(show_default="the folder in which benchmarks look for them", help="The folder for the tables."),
 ]
 
 
@@ -58,14 +58,14 @@ def import_(
     from nasbed.results.importing import import_tables
 
     check_folder(out or tables_folder(), "tables go")
-    on_interrupt(lambda: "no table that was not finished is kept; run the same command again")
+    on_interrupt(lambda: "incomplete tables were removed; run the same command again")
     with row_bars() as progress:
         tables = import_tables(format, path, out or tables_folder(), _options(option or []), progress)
     print_written(tables, json)
 
 
 def print_written(tables: list[Results], json: bool) -> None:
-    """Say what tables there are now."""
+    """Print the new tables."""
     if json:
         print_json(
             [
@@ -91,7 +91,7 @@ def _options(texts: list[str]) -> dict[str, str]:
         if not key or not equals:
             raise InvalidOption(f"an option reads KEY=VALUE, got {shorten(text)}")
         if key in options:
-            raise InvalidOption(f"the option {key} is given twice; give it once")
+            raise InvalidOption(f"the option {key} occurs twice; give it once")
         options[key] = value
     return options
 

@@ -1,4 +1,4 @@
-"""``nasbed list …``: what there is."""
+"""``nasbed list …``: available spaces, benchmarks, optimizers, surrogates and recipes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app = typer.Typer(help="List spaces, benchmarks, optimizers, surrogates or recip
 
 @app.command()
 def spaces(
-    pattern: Annotated[str, typer.Argument(help="Only names that match this glob.")] = "*",
+    pattern: Annotated[str, typer.Argument(help="List only names that match this glob.")] = "*",
     json: Json = False,
 ) -> None:
     """List the search spaces with their exact sizes."""
@@ -34,7 +34,7 @@ def spaces(
 
 
 def _size(space: SearchSpace) -> int | None:
-    """The exact size, or nothing where there is none, as with a float among the choices."""
+    """The exact size, or empty if there is none, as with a float among the choices."""
     try:
         return space.size
     except TooLarge:
@@ -69,7 +69,7 @@ def benchmarks(
 
 
 def _architectures(card: Card) -> str:
-    """How many a benchmark answers for, and of how many where it is a part of its space."""
+    """The number of architectures of a benchmark, and of its space if that has more."""
     if card.present and not card.architectures:
         return "uncounted"
     if card.architectures < card.space_size:

@@ -1,4 +1,4 @@
-"""``nasbed network``: what the network of an architecture is made of."""
+"""``nasbed network``: the layers of the network of an architecture."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def network(
     from nasbed.spaces import space
 
     if (arch is None) == (seed is None):
-        raise InvalidOption("a network is that of one architecture; give its text or --seed, and not both")
+        raise InvalidOption("give one architecture: either its text or --seed")
     check_torch()
     from nasbed.networks.summary import architecture_summary
 

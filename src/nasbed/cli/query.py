@@ -1,4 +1,4 @@
-"""``nasbed query``: ask a benchmark about one architecture."""
+"""``nasbed query``: query a benchmark for one architecture."""
 
 from __future__ import annotations
 
@@ -30,33 +30,36 @@ def query(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print what was measured for an architecture: validation metrics, cost and parameters. Test metrics are not shown.
+    """Print the measurements of an architecture: validation metrics, cost and parameters. Test metrics are not shown.
 
     Example: nasbed query nb201/cifar10 "$(nasbed space sample nb201)"
     """
     from nasbed.benchmarks import load
 
-    loaded = load(benchmark)
-    architecture = loaded.space.parse(arch)
-    repeats = loaded.repeats(architecture, fidelity=fidelity)
-    if seed is None and repeats and loaded is loaded.unwrapped:
-        _print_repeats(loaded, architecture, repeats, json)
+    opened_benchmark = load(benchmark)
+    architecture = opened_benchmark.space.parse(arch)
+    repeats = opened_benchmark.repeats(architecture, fidelity=fidelity)
+    if seed is None and repeats and opened_benchmark is opened_benchmark.unwrapped:
+        _print_repeats(opened_benchmark, architecture, repeats, json)
         return
-    observation = loaded.query(architecture, fidelity=fidelity, seed=seed or 0)
-    fields = {"benchmark": loaded.name, "architecture": loaded.space.format(architecture)} | _fields(observation)
+    observation = opened_benchmark.query(architecture, fidelity=fidelity, seed=seed or 0)
+    fields = {
+        "benchmark": opened_benchmark.name,
+        "architecture": opened_benchmark.space.format(architecture),
+    } | _fields(observation)
     if repeats:
-        position = loaded.drawn_repeat(architecture, fidelity=fidelity, seed=seed or 0)
+        position = opened_benchmark.drawn_repeat(architecture, fidelity=fidelity, seed=seed or 0)
         fields |= _draw(repeats, position, seed or 0, json=json)
     print_json_or_fields(fields, json=json)
 
 
 def _draw(repeats: Sequence[Observation], position: int, seed: int, *, json: bool) -> dict[str, Any]:
-    """Which of the stored repeats a seed draws: in numbers for JSON, else in words."""
-    stored = [repeat.seed for repeat in repeats]
+    """The stored repeat that a seed draws: numbers for JSON, otherwise text."""
+    stored_seeds = [repeat.seed for repeat in repeats]
     if json:
-        return {"asked_seed": seed, "repeat": position + 1, "stored_seeds": stored}
-    words = f"{position + 1} of {len(stored)}, drawn by seed {seed}"
-    recorded = [str(number) for number in stored if number is not None]
+        return {"asked_seed": seed, "repeat": position + 1, "stored_seeds": stored_seeds}
+    words = f"{position + 1} of {len(stored_seeds)}, drawn by seed {seed}"
+    recorded = [str(number) for number in stored_seeds if number is not None]
     if recorded:
         words += f"; stored seed{'s' if len(recorded) > 1 else ''}: {', '.join(recorded)}"
     return {"repeat": words}

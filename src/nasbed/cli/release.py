@@ -36,11 +36,11 @@ def release(
     journals: Annotated[
         Path | None,
         typer.Option(
-            "--journals", "-j", metavar="DIR", show_default="beside the plan", help="The folder of the journals."
+            "--journals", "-j", metavar="DIR", show_default="next to the plan", help="The folder of the journals."
         ),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, show_default="all cores", help="Members fitted at the same time.")
+        int | None, typer.Option(min=1, show_default="all cores", help="Number of members fitted in parallel.")
     ] = None,
 ) -> None:
     """Make a release: export the journals, fit every surrogate on all data and on random search alone, and write the

@@ -37,7 +37,7 @@ def report(
 
 
 def print_report(folders: list[Path], out: Path) -> None:
-    """Write the report of all runs in the folders, judged by their benchmark, and print who wins."""
+    """Write the report of all runs in the folders, judged by their benchmark, and print the standings."""
     import numpy as np
 
     from nasbed.benchmarks import load
@@ -61,7 +61,7 @@ def print_report(folders: list[Path], out: Path) -> None:
         typer.echo(f"Traceback: {path}")
     typer.echo(f"Report: {out / 'report.html'}")
     if runs.found_nothing:
-        typer.echo("No run found anything; the reasons are above.", err=True)
+        typer.echo("No run found an architecture; the reasons are above.", err=True)
         raise typer.Exit(1)
 
 
@@ -78,7 +78,7 @@ def _first_tracebacks(folders: list[Path], runs: Runs) -> list[Path]:
 
 
 def _print_standings(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A line a method where there is room, or its intervals on a second line."""
+    """One line per method if the terminal is wide enough, otherwise its intervals on a second line."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""``nasbed results …``: look into tables of results, check, export and merge them."""
+"""``nasbed results …``: inspect, check, export and merge tables of results."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _results_of(table: str) -> Results:
 
 @contextmanager
 def _row_bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error, where somebody watches; the function given sets how many rows are done."""
+    """A bar on standard error, if it is a terminal; the yielded function sets the number of finished rows."""
     from rich.console import Console
     from rich.progress import Progress
 

@@ -1,4 +1,4 @@
-"""``nasbed run``: let methods search on a benchmark, and see who wins."""
+"""``nasbed run``: run search methods on a benchmark and compare them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 DEFAULT = "rs,re,ls"
 WARM_START_HELP = (
-    "Also run each method from the START best of N architectures, as a zero-cost proxy scores them. By default START "
-    "is the number that the method begins with. May be given several times."
+    "Also run each method from the START best of N architectures, as a zero-cost proxy scores them. "
+    "By default, START is the method's own number of initial architectures. May be given several times."
 )
 FILTER_HELP = (
     "Also run each method with a filter: each draw and mutation is the best of M candidates by a proxy. May be given "
@@ -38,7 +38,8 @@ def run(
     optimizers: Annotated[
         str | None,
         typer.Option(
-            show_default=DEFAULT, help="Ids with commas, from 'nasbed list optimizers'; your own as file.py:ClassName."
+            show_default=DEFAULT,
+            help="Comma-separated ids from 'nasbed list optimizers'; your own as file.py:ClassName.",
         ),
     ] = None,
     optimizer: Annotated[
@@ -52,15 +53,18 @@ def run(
     budget: Budget = "300ev",
     workers: Annotated[int, typer.Option(min=1, help="Parallel evaluations on the simulated clock.")] = 1,
     processes: Processes = None,
-    engine: Annotated[str, typer.Option(help="The engine that carries out runs: local, serial or ray.")] = "local",
+    engine: Annotated[str, typer.Option(help="The engine that runs the methods: local, serial or ray.")] = "local",
     warm_start: WarmStarts = None,
     filter: Filters = None,
     only_guided: Annotated[bool, typer.Option("--only-guided", help="Omit the unguided baselines.")] = False,
     scores: Annotated[
-        Path | None, typer.Option(help="A file of scores. params and flops need none where the space counts them.")
+        Path | None, typer.Option(help="A file of scores; not needed for params and flops if the space counts them.")
     ] = None,
     proxy_dataset: Annotated[
-        str, typer.Option(show_default=False, help="Without --scores: the dataset whose images pools are scored on.")
+        str,
+        typer.Option(
+            show_default=False, help="Without --scores: the dataset whose images are used to score architectures."
+        ),
     ] = "",
     charge_thinking: Annotated[
         bool, typer.Option("--charge-thinking", help="Charge a method's own computing time to the simulated clock.")
@@ -70,7 +74,7 @@ def run(
         Path, typer.Option("--out", "-o", help="The folder of the runs; an interrupted command resumes there.")
     ] = Path("runs"),
 ) -> None:
-    """Run search methods with many seeds and compare what they find. A stored run is kept, unless its method, its
+    """Run search methods with many seeds and compare their results. A stored run is kept, unless its method, its
     settings or nasbed's version has changed.
 
     Example: nasbed run nb201/cifar10 --optimizers rs,re,ls --seeds 50 --budget 1e6s --out my-runs
@@ -83,10 +87,12 @@ def run(
     from nasbed.experiments.compare import compare, run_name
     from nasbed.optimizers import OPTIMIZERS
 
-    listed = (DEFAULT if not optimizer else "") if optimizers is None else optimizers
-    methods = [name.strip() for name in [*listed.split(","), *(optimizer or [])] if name.strip()]
+    method_list = (DEFAULT if not optimizer else "") if optimizers is None else optimizers
+    methods = [name.strip() for name in [*method_list.split(","), *(optimizer or [])] if name.strip()]
     if not methods:
-        raise InvalidOption(f"a comparison needs at least one method, got {listed!r}; known: {', '.join(OPTIMIZERS)}")
+        raise InvalidOption(
+            f"a comparison needs at least one method, got {method_list!r}; known: {', '.join(OPTIMIZERS)}"
+        )
     on_interrupt(lambda: runs_kept(out))
     check_folder(out, "runs go")
     guidance = _guidance(warm_start or [], filter or [], only_guided)
@@ -139,7 +145,7 @@ def _guidance(starts: list[str], filters: list[str], only_guided: bool) -> list[
 
     guided = [*map(Guidance.warm_start, starts), *map(Guidance.filter, filters)]
     if only_guided and not guided:
-        raise InvalidOption("--only-guided goes with --warm-start or --filter, got neither; give one or leave it out")
+        raise InvalidOption("--only-guided needs --warm-start or --filter, got neither; add one or omit it")
     return [*([] if only_guided else [None]), *guided]
 
 

@@ -55,7 +55,7 @@ def parse(name: SpaceName, arch: ArchText, json: Json = False) -> None:
     from nasbed.spaces import space
 
     searched = space(name)
-    fields = _described(searched, searched.parse(arch))
+    fields = _description(searched, searched.parse(arch))
     print_json_or_fields(fields, json=json)
 
 
@@ -149,8 +149,8 @@ def draw(
     typer.echo(f"{path}: {searched.format(architecture)}")
 
 
-def _described(searched: SearchSpace, arch: Architecture) -> dict[str, Any]:
-    """An architecture and everything its space can say of it."""
+def _description(searched: SearchSpace, arch: Architecture) -> dict[str, Any]:
+    """An architecture and all its properties."""
     return {
         "space": searched.name,
         "text": searched.format(arch),

@@ -16,7 +16,7 @@ VALIDATION = "validation"
 
 
 def study_commands(studies: Registry[Callable[..., Any]]) -> typer.Typer:
-    """All studies as commands. A plug-in that cannot be loaded is skipped with a warning: it stops no other command."""
+    """All studies as commands. A plug-in that cannot be loaded is skipped with a warning; other commands still work."""
     commands = typer.Typer(help="Study a table as a paper did: statistics, figures, a report.", no_args_is_help=True)
     for name in _names(studies):
         if name != VALIDATION:
@@ -46,8 +46,8 @@ def _readable_command(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _warn(what: str, error: Exception) -> None:
-    typer.echo(f"nasbed: {what}: {type(error).__name__}: {first_line(error)}", err=True)
+def _warn(subject: str, error: Exception) -> None:
+    typer.echo(f"nasbed: {subject}: {type(error).__name__}: {first_line(error)}", err=True)
 
 
 app = study_commands(STUDIES)

@@ -57,7 +57,7 @@ def train(
     from nasbed.spaces import space
 
     if (arch is None) == (sample_seed is None):
-        raise InvalidOption("a training is that of one architecture; give its text or --sample-seed, and not both")
+        raise InvalidOption("give one architecture: either its text or --sample-seed")
     options.check_checkpoint(checkpoint, resume)
     check_torch()
     from nasbed import datasets
@@ -65,7 +65,7 @@ def train(
     from nasbed.training.devices import chosen_device, threads_used
     from nasbed.training.loop import train as trained
 
-    searched, chosen_recipe, where = space(name), load_recipe(recipe), chosen_device(device)
+    searched, chosen_recipe, torch_device = space(name), load_recipe(recipe), chosen_device(device)
     architecture = searched.sample(np.random.default_rng(sample_seed)) if arch is None else searched.parse(arch)
     images = datasets.load(dataset)
     on_interrupt(lambda: checkpoint_kept(checkpoint))
@@ -76,27 +76,27 @@ def train(
             chosen_recipe,
             seed=seed,
             epochs=epochs,
-            device=where,
+            device=torch_device,
             checkpoint=checkpoint,
             learning_curve=learning_curve,
             progress=lambda end: report_epoch(end.done, f"loss {end.loss:.3f}  rate {end.learning_rate:.2g}"),
         )
-    about = {
+    setup = {
         "space": searched.name,
         "architecture": searched.format(architecture),
         "dataset": images.name,
         "recipe": chosen_recipe.name,
         "epochs": chosen_recipe.budget(epochs),
         "seed": seed,
-        "device": str(where),
+        "device": str(torch_device),
     }
     if json:
-        print_json(about | asdict(outcome))
+        print_json(setup | asdict(outcome))
     else:
-        print_fields(about | _shown(outcome))
+        print_fields(setup | _outcome_fields(outcome))
 
 
-def _shown(outcome: TrainingOutcome) -> dict[str, str]:
+def _outcome_fields(outcome: TrainingOutcome) -> dict[str, str]:
     fields = {"status": outcome.status + (f": {outcome.reason}" if outcome.reason else "")}
     for name, value, unit in (
         ("validation accuracy", outcome.validation_accuracy, "%"),

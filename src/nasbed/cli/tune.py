@@ -30,7 +30,8 @@ Table = Annotated[
 ]
 Model = Annotated[str, typer.Option(help="The model, from 'nasbed list surrogates'.")]
 Methods = Annotated[
-    str | None, typer.Option(show_default="all", help="Only evaluations of these search methods, ids with commas.")
+    str | None,
+    typer.Option(show_default="all", help="Use only evaluations of these search methods: comma-separated ids."),
 ]
 Set = Annotated[
     list[str] | None,
@@ -49,9 +50,7 @@ def tune(
         Path, typer.Option("--out", "-o", help="The folder of the trials; an interrupted command resumes there.")
     ],
     model: Model = "xgb",
-    trials: Annotated[
-        int, typer.Option(min=1, help="The number of fits, including one with the default settings.")
-    ] = 50,
+    trials: Annotated[int, typer.Option(min=1, help="The number of fits, one of them with the default settings.")] = 50,
     score: ScoreName = "skt",
     metric: MetricKey = None,
     fidelity: Fidelity = None,
@@ -78,11 +77,11 @@ def tune(
     check_settings(model, results, fixed)
     split = split_of(results, metric, fidelity, methods, seed)
     tuned = run_tuning(split, model, trials, out, score, fixed, seed=seed, processes=processes, timeout=timeout)
-    chosen = ["nasbed", "fit", table, "--model", model, "--settings", str(out / BEST)]
+    fit_command = ["nasbed", "fit", table, "--model", model, "--settings", str(out / BEST)]
     options = {"--metric": metric, "--fidelity": fidelity, "--methods": methods, "--seed": seed or None}
     for option, value in options.items():
-        chosen += [] if value is None else [option, str(value)]
-    following = shlex.join(chosen)
+        fit_command += [] if value is None else [option, str(value)]
+    following = shlex.join(fit_command)
     write_tuning_report(
         out / "report.html", tuned, command=shlex.join(["nasbed", *sys.argv[1:]]), next_command=following
     )
@@ -97,7 +96,7 @@ def tune(
 
 
 def trials_kept(out: Path) -> str:
-    """What an interrupted tuning says."""
+    """The message of an interrupted tuning."""
     from nasbed.experiments.tuning.journal import JOURNAL
 
     journal = out / JOURNAL
@@ -150,7 +149,7 @@ def run_tuning(
         )
     if tuned.setup.budget and not any(trial.values and trial.budget == tuned.best.budget for trial in tuned.trials):
         note(
-            f"no trial but that of the defaults had the highest budget, {tuned.best.budget} {tuned.setup.budget}; "
+            f"only the trial with default settings had the highest budget, {tuned.best.budget} {tuned.setup.budget}; "
             "raise the number of trials"
         )
     for line in tuned.notes():
@@ -216,24 +215,24 @@ def metric_of(results: Results, key: str | None) -> Metric | None:
 def names_of(methods: str | None) -> list[str] | None:
     names = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
     if names == []:
-        raise InvalidOption("--methods names at least one search method, got none; leave it out for all")
+        raise InvalidOption("--methods names at least one search method, got none; omit it for all")
     return names
 
 
 def split_of(results: Results, metric: str | None, fidelity: int | None, methods: str | None, seed: int) -> TableSplit:
-    """The one split of a table that a command passes on; raises unless each part has some evaluations.
+    """The split of a table for a command; raises unless each part has some evaluations.
 
     Args:
         results: the table.
         metric: what is predicted; the table's objective by default.
         fidelity: the budget; the highest by default.
-        methods: names with commas of the search methods whose evaluations count; all by default.
+        methods: the comma-separated names of the search methods whose evaluations count; all by default.
         seed: of the split.
     """
     from nasbed.surrogates.table_split import TableSplit
 
-    chosen = metric_of(results, metric)
-    split = TableSplit.of(results, metric=chosen, fidelity=fidelity, methods=names_of(methods), seed=seed)
+    target = metric_of(results, metric)
+    split = TableSplit.of(results, metric=target, fidelity=fidelity, methods=names_of(methods), seed=seed)
     split.check_parts()
     return split
 

@@ -21,13 +21,11 @@ PACKAGES = {
 
 
 def install(*packages: str, replace: bool = False) -> None:
-    """Let the imports of this process find the drop-ins under their published names: all of them, or those named.
-
-    Where the published package itself is installed this raises, and changes nothing, unless ``replace`` says that the
-    drop-in takes its place.
+    """Let the imports of this process find the drop-ins under their published names: all of them, or those named. If
+    the published package itself is installed, this raises and changes nothing, unless ``replace`` is true.
     """
-    chosen = packages or tuple(PACKAGES)
-    for package in chosen:
+    names = packages or tuple(PACKAGES)
+    for package in names:
         if package not in PACKAGES:
             raise UnknownName(f"there is no drop-in for {package!r}; {nearest(package, PACKAGES)}")
         if not replace and _is_installed(package):
@@ -35,7 +33,7 @@ def install(*packages: str, replace: bool = False) -> None:
                 f"the package {package} itself is installed and would be hidden; uninstall it, or let the drop-in take "
                 "its place with install(replace=True) or --replace"
             )
-    for package in chosen:
+    for package in names:
         for name in [name for name in sys.modules if name.split(".")[0] == package]:
             del sys.modules[name]
         for name in PACKAGES[package]:
@@ -43,10 +41,10 @@ def install(*packages: str, replace: bool = False) -> None:
 
 
 def _is_installed(package: str) -> bool:
-    """Whether an import would find something else than the drop-in."""
-    loaded = sys.modules.get(package)
-    if loaded is not None:
-        return loaded.__name__ != f"nasbed.compat.{package}"
+    """Whether an import would find another package than the drop-in."""
+    module = sys.modules.get(package)
+    if module is not None:
+        return module.__name__ != f"nasbed.compat.{package}"
     return find_spec(package) is not None
 
 

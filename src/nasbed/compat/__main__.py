@@ -16,7 +16,7 @@ USAGE = "python -m nasbed.compat [--replace] script.py args…"
 def main(arguments: list[str]) -> None:
     """Run the script as Python itself would: as ``__main__``, with its own arguments and its folder on the path.
 
-    What the script raises is the script's; only a mistake in the call is answered in one line with status 2.
+    Errors of the script pass through; an error in the call is one line and exit status 2.
     """
     replace = arguments[:1] == ["--replace"]
     script, *script_arguments = arguments[replace:] or [""]

@@ -1,4 +1,4 @@
-"""Which table answers for which of NATS-Bench's datasets, and for which splits of it.
+"""The tables that answer for NATS-Bench's datasets and their splits.
 
 NATS-Bench trained on CIFAR-10 twice: ``cifar10-valid`` networks saw half of the training set and are validated on the
 rest, ``cifar10`` networks saw all of it and are tested. A table named ``…/cifar10`` that has validation results holds
@@ -60,7 +60,7 @@ class View:
             raise InvalidOption(f"{self.name} has trainings of hp={available}, got hp={str(hp)!r}; pass one of them")
         if iepoch is not None and iepoch != epochs - 1:
             raise InvalidOption(
-                f"{self.name} has results after the last epoch only, got iepoch={iepoch} of {epochs}; leave iepoch out"
+                f"{self.name} has results after the last epoch only, got iepoch={iepoch} of {epochs}; omit iepoch"
             )
         return epochs
 
@@ -85,7 +85,7 @@ class View:
 
 
 class Tables:
-    """The tables of one search space, each opened when it is first asked for."""
+    """The tables of one search space, each opened on first access."""
 
     def __init__(self, source: Source, space: SearchSpace) -> None:
         self.space = space
@@ -101,12 +101,12 @@ class Tables:
                         f"a dictionary maps {', '.join(DATASETS)} to tables, got {shorten(dataset)}; for NATS-Bench's "
                         "own data give the path of its folder"
                     )
-                self._open_tables[dataset.lower()] = self._checked(_open(table))
+                self._open_tables[dataset.lower()] = self._check_space(_open(table))
         else:
             self._find(source)
 
     def view(self, dataset: str) -> View:
-        """What is known on a dataset, by NATS-Bench's name for it."""
+        """The table of a dataset, by NATS-Bench's name for it."""
         if dataset not in DATASETS:
             raise InvalidOption(f"a dataset is one of {', '.join(DATASETS)}, got {shorten(dataset)}")
         if dataset not in self._views:
@@ -116,7 +116,9 @@ class Tables:
     def _make_view(self, dataset: str) -> View:
         results = self._table(dataset.lower()) or (self._table("cifar10") if dataset == "cifar10-valid" else None)
         if results is None:
-            raise UnknownName(f"there is no table of {dataset} in {self._described()}; import NATS-Bench's own folder")
+            raise UnknownName(
+                f"there is no table of {dataset} in {self._source_name()}; import NATS-Bench's own folder"
+            )
         splits: tuple[str, ...] = ("train", "validation", "test")
         if dataset == "cifar10-valid" and results.about.name.split("/")[-1] == "cifar10":
             splits = ("train", "validation")
@@ -127,7 +129,7 @@ class Tables:
         if required not in (None, *view.splits):
             alternative = {"cifar10-valid": "cifar10", "cifar10": "cifar10-valid"}[dataset]
             raise UnknownName(
-                f"{dataset} is about {required} results, the table {view.name} has none; ask for {alternative}, or "
+                f"{dataset} needs {required} results, the table {view.name} has none; query {alternative}, or "
                 "import NATS-Bench's own folder"
             )
         return view
@@ -136,11 +138,11 @@ class Tables:
         if dataset not in self._open_tables and self._family is not None:
             name = f"{self._family}/{dataset}"
             if is_table(tables_folder() / name) or (self._family == "nb201" and dataset != "cifar10-valid"):
-                self._open_tables[dataset] = self._checked(table_by_id(name))
+                self._open_tables[dataset] = self._check_space(table_by_id(name))
         return self._open_tables.get(dataset)
 
     def complete(self) -> Results | None:
-        """A table in the published order, which those read from NATS-Bench's own folder have if they lack nothing."""
+        """A table in the published order. A complete table from NATS-Bench's own folder has it already."""
         for dataset in DATASETS if self._family != "nb201" else ():
             results = self._table(dataset.lower())
             if results and results.about.name.startswith("nats-") and results.manifest.architectures == self.space.size:
@@ -148,7 +150,8 @@ class Tables:
         return None
 
     def _find_default(self) -> None:
-        """nasbed's own tables, else the published folder where NATS-Bench looks for it, else what a package holds."""
+        """nasbed's own tables, or else the published folder where NATS-Bench looks for it, or else those of an
+        installed package."""
         families = FAMILIES[self.space.name]
         torch_home = Path(os.environ.get("TORCH_HOME", Path.home() / ".torch"))
         published = torch_home / PUBLISHED[self.space.name]
@@ -173,9 +176,9 @@ class Tables:
         else:
             tables = [table_by_id(str(source))]
         for results in tables:
-            self._open_tables[self._checked(results).about.name.split("/")[-1]] = results
+            self._open_tables[self._check_space(results).about.name.split("/")[-1]] = results
 
-    def _checked(self, results: Results) -> Results:
+    def _check_space(self, results: Results) -> Results:
         if results.about.space != self.space.name:
             raise BadFile(
                 f"this search space is {self.space.name}, the table {results.about.name} is of {results.about.space}; "
@@ -183,7 +186,7 @@ class Tables:
             )
         return results
 
-    def _described(self) -> str:
+    def _source_name(self) -> str:
         return self._family or ", ".join(results.about.name for results in self._open_tables.values())
 
 

@@ -13,11 +13,11 @@ from nasbed.results.manifest import FILE_NAME
 from nasbed.results.store import Results
 
 SUFFIX = ".nasbed"
-"""What is appended to a published file's name to name the folder, beside it, of the tables read from it."""
+"""The suffix of a published file's name that gives the folder, next to it, of the tables read from it."""
 
 
 def is_table(folder: Path) -> bool:
-    """Whether a results folder is there."""
+    """Whether a results folder exists."""
     return (folder / FILE_NAME).is_file()
 
 

@@ -1,11 +1,11 @@
 """NATS-Bench's query interface over nasbed tables.
 
-What differs from the published package: trials are drawn by the object's own generator, never the global one; results
-are those after the last epoch of a schedule, other epochs raise; what a table does not have raises when it is asked
-for, with what it does have; ``valtest`` and the networks' weights are not offered. ``time_cost`` is the training time
-alone where a table has no evaluation times, which none here has.
+It differs from the published package in these ways. The object's own generator draws trials, never the global one.
+Results are those after the last epoch of a schedule; other epochs raise. A query for missing values raises with a list
+of the available ones. There is no ``valtest``, and there are no weights of networks. ``time_cost`` is the training time
+alone, as no table here has evaluation times.
 
-An architecture's index is the published one only where a table was read from NATS-Bench's own folder and has all
+An architecture's index is the published one only if a table was read from NATS-Bench's own folder and has all
 architectures. For any other table it is the place in ``nasbed.space(…).enumerate()``: use architecture strings there.
 """
 
@@ -34,7 +34,7 @@ CLASSES = {"cifar10-valid": 10, "cifar10": 10, "cifar100": 100, "ImageNet16-120"
 
 
 class InfoDict(dict[str, Any]):
-    """What is known, by the published names. Asking for more is a KeyError that says what there is."""
+    """The known values, by the published names. Any other name is a KeyError that lists them."""
 
     def __init__(self, table: str, values: dict[str, Any]) -> None:
         super().__init__({key: value for key, value in values.items() if value is not None})
@@ -211,7 +211,7 @@ class _Api:
             if limit is not None:
                 costs = self._cost(view, name, epochs)
                 if np.isnan(costs).all():
-                    raise UnknownName(f"{view.name} has no {name} for {dataset}; leave that limit out")
+                    raise UnknownName(f"{view.name} has no {name} for {dataset}; omit that limit")
                 means = np.where(costs <= limit, means, np.nan)
         rows = view.cache.find_many(self._codes)
         by_index = np.where(rows >= 0, means[rows], np.nan)
@@ -221,7 +221,7 @@ class _Api:
         return best, float(by_index[best])
 
     def query_info_str_by_arch(self, arch: Any, hp: str | int = "12") -> str:
-        """All that is known of an architecture, one line a dataset, for people."""
+        """All known values of an architecture as text, one line per dataset."""
         index = self._index(arch)
         lines = [f"{self._text(index)} (index {index})"]
         for dataset in DATASETS:
@@ -237,7 +237,7 @@ class _Api:
         print(self.query_info_str_by_arch(index, str(self.full_train_epochs)))
 
     def get_net_param(self, index: int, dataset: str, seed: int | None, hp: str = "12") -> NoReturn:
-        raise InvalidOption("trained weights are in no table; take them from NATS-Bench's full archive")
+        raise InvalidOption("tables have no trained weights; get them from NATS-Bench's full archive")
 
     # --- time --------------------------------------------------------------------------------------------------------
 
@@ -308,8 +308,8 @@ class NATStopology(_Api):
     full_train_epochs = full_epochs_in_paper = 200
 
     def _costs(self, view: View, name: str, epochs: int) -> NDArray[np.float64]:
-        """Counted, which gives the published numbers, but for those of repeats that reuse a smaller cell's result.
-        FLOPs are there the multiply-adds and one for each output of the classifier."""
+        """The counts equal the published numbers, except for repeats that reuse a smaller cell's result. FLOPs are the
+        multiply-adds and one for each output of the classifier."""
         classes = CLASSES[view.dataset]
         skeleton = NB201Skeleton(classes=classes, image=16 if view.dataset == "ImageNet16-120" else 32)
         codes = np.asarray(view.cache.codes)

@@ -108,14 +108,14 @@ def _sizes(nodes: Sequence[Node]) -> dict[Node, Size]:
 
 
 def _colours(labels: Iterable[str]) -> dict[str, str]:
-    """The fill that a label's checksum names, or the next one free: it hardly depends on the other labels."""
-    chosen: dict[str, str] = {}
+    """The fill that a label's checksum names, or the next free one, so that it depends little on the other labels."""
+    colours: dict[str, str] = {}
     for rank, label in enumerate(sorted(set(labels))):
-        used = list(chosen.values())[rank - rank % len(PALETTE) :]
+        used = list(colours.values())[rank - rank % len(PALETTE) :]
         first = crc32(label.encode(errors="replace"), _SEED)
         turns = (PALETTE[(first + step) % len(PALETTE)] for step in range(len(PALETTE)))
-        chosen[label] = next(colour for colour in turns if colour not in used)
-    return chosen
+        colours[label] = next(colour for colour in turns if colour not in used)
+    return colours
 
 
 def _drawing(diagram: Diagram, plan: DiagramLayout, colours: dict[str, str], *, origin: Point, head: float) -> str:

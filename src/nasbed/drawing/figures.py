@@ -46,12 +46,12 @@ def save_figures(charts: Mapping[str, alt.TopLevelMixin], folder: Path, formats:
     for name, chart in charts.items():
         specification = json.dumps(_without_readers(chart.to_dict()) | {"config": FILE_THEME})
         for form in formats:
-            rendered = _rendered(specification, form)
+            rendered = _render(specification, form)
             with complete_file(folder / f"{name}.{form}") as draft:
                 draft.write_bytes(rendered)
 
 
-def _rendered(specification: str, form: str) -> bytes:
+def _render(specification: str, form: str) -> bytes:
     import vl_convert
 
     if form == "svg":

@@ -33,7 +33,8 @@ def on_grid(nodes: Sequence[Node], edges: Sequence[Edge], sizes: Sizes) -> Place
 
 
 def _cells(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, Point]:
-    """The (column, row) of each node; one without goes right of what it reads, or left of what it feeds."""
+    """The (column, row) of each node. A node without a position is placed right of its inputs, or left of its
+    outputs."""
     cells: dict[str, Point] = {}
     for node in nodes:
         if node.at is not None:
@@ -44,11 +45,11 @@ def _cells(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, Point]:
             cells[node.id] = node.at
     for node in nodes:
         if node.id not in cells:
-            before = [cells[source] for source, target in edges if target == node.id and source in cells]
+            sources = [cells[source] for source, target in edges if target == node.id and source in cells]
             after = [cells[target] for source, target in edges if source == node.id and target in cells]
-            step = -1.0 if after and not before else 1.0
+            step = -1.0 if after and not sources else 1.0
             new_row = (-1.0, 1.0 + max(row for _, row in cells.values()))
-            column, row = max(before) if before else min(after, default=new_row)
+            column, row = max(sources) if sources else min(after, default=new_row)
             while any(_overlap((column + step, row), cell) for cell in cells.values()):
                 column += step
             cells[node.id] = (column + step, row)

@@ -50,9 +50,9 @@ def label_places(points: Sequence[Point], names: Sequence[str], *, width: float,
                 line = _line(points[place], (x, y), half)
                 obstacles = [*dots[:place], *dots[place + 1 :], *occupied]
                 covered = 1000 * outside + sum(
-                    _shared(part, obstacle) for part in (box, *line) for obstacle in obstacles
+                    _shared_area(part, obstacle) for part in (box, *line) for obstacle in obstacles
                 )
-                covered += _shared(box, dots[place])
+                covered += _shared_area(box, dots[place])
                 if covered + step < least:
                     best, least = (round(x, 1), round(y, 1)), covered + step
         middles[place] = best
@@ -80,7 +80,7 @@ def _line(point: Point, middle: Point, half: float) -> list[Box]:
     return [(a - 2, b - 2, a + 2, b + 2) for a, b in middles]
 
 
-def _shared(first: Box, second: Box) -> float:
+def _shared_area(first: Box, second: Box) -> float:
     """The area that two boxes share."""
     across = min(first[2], second[2]) - max(first[0], second[0])
     down = min(first[3], second[3]) - max(first[1], second[1])

@@ -36,8 +36,8 @@ def in_layers(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]
             columns[layer].append(len(heights))
             heights.append(0.0)
         chains.append([*chain, number[target]])
-    columns = _uncrossed(columns, [segment for chain in chains for segment in pairwise(chain)])
-    ys, lines = _levelled(columns, chains, heights, lanes_from=len(nodes))
+    columns = _order_columns(columns, [segment for chain in chains for segment in pairwise(chain)])
+    ys, lines = _assign_heights(columns, chains, heights, lanes_from=len(nodes))
 
     starts = [layer_of[source] for source, _ in edges]
     lefts, rights = _column_spans(columns, [sizes[node.id][0] for node in nodes], lines, starts)
@@ -55,42 +55,44 @@ def in_layers(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]
 
 
 def _neighbours(edges: Iterable[tuple[T, T]]) -> tuple[defaultdict[T, list[T]], defaultdict[T, list[T]]]:
-    before, after = defaultdict(list), defaultdict(list)
+    predecessors, successors = defaultdict(list), defaultdict(list)
     for source, target in edges:
-        before[target].append(source)
-        after[source].append(target)
-    return before, after
+        predecessors[target].append(source)
+        successors[source].append(target)
+    return predecessors, successors
 
 
 def _layering(nodes: Sequence[Node], edges: Sequence[Edge], order: Sequence[str]) -> dict[str, int]:
-    """The column of each node: by the longest path to it, or later where that shortens edges or finds room."""
-    before, after = _neighbours(edges)
+    """The column of each node: by the longest path to it, or later if that shortens edges or uses free space."""
+    predecessors, successors = _neighbours(edges)
     layer: dict[str, int] = {}
     for name in order:
-        layer[name] = max((layer[neighbour] + 1 for neighbour in before[name]), default=0)
+        layer[name] = max((layer[neighbour] + 1 for neighbour in predecessors[name]), default=0)
     last = max(layer.values(), default=0)
     kinds = {node.id: node.kind for node in nodes}
     for name in reversed(order):
-        latest = min((layer[neighbour] - 1 for neighbour in after[name]), default=last)
-        if kinds[name] == "output" and not after[name]:
+        latest = min((layer[neighbour] - 1 for neighbour in successors[name]), default=last)
+        if kinds[name] == "output" and not successors[name]:
             layer[name] = last
-        elif kinds[name] != "input" and len(after[name]) > len(before[name]):
+        elif kinds[name] != "input" and len(successors[name]) > len(predecessors[name]):
             layer[name] = latest
-        elif kinds[name] == "operation" and len(after[name]) == len(before[name]):
+        elif kinds[name] == "operation" and len(successors[name]) == len(predecessors[name]):
             crowd = Counter(layer[neighbour] for neighbour in order if neighbour != name)
             layer[name] = min(range(layer[name], latest + 1), key=lambda column: crowd[column])
     return layer
 
 
-def _uncrossed(columns: list[list[int]], segments: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """The orders with the fewest crossings found, then the shortest edges, then the first column as it was given."""
+def _order_columns(columns: list[list[int]], segments: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """The orders with the fewest crossings, then the shortest edges, then the first column in its input order."""
     count = sum(map(len, columns))
-    before, after = _neighbours(segments)
+    predecessors, successors = _neighbours(segments)
 
     def cost(order: list[list[int]]) -> tuple[int, float, int]:
         position = {item: index - (len(column) - 1) / 2 for column in order for index, item in enumerate(column)}
         pairs = [pair for column in order for pair in combinations(column, 2)]
-        crossings = sum(position[a] > position[b] for upper, lower in pairs for a in after[upper] for b in after[lower])
+        crossings = sum(
+            position[a] > position[b] for upper, lower in pairs for a in successors[upper] for b in successors[lower]
+        )
         length = sum(abs(position[left] - position[right]) for left, right in segments)
         return crossings, length, sum(upper > lower for column in order[:1] for upper, lower in combinations(column, 2))
 
@@ -100,13 +102,13 @@ def _uncrossed(columns: list[list[int]], segments: Sequence[tuple[int, int]]) ->
         for column in order if attempt else ():
             rng.shuffle(column)
         position = _places(order)
-        for near, indices in ((before, range(len(order))), (after, range(len(order))[::-1])) * _SWEEPS:
+        for near, indices in ((predecessors, range(len(order))), (successors, range(len(order))[::-1])) * _SWEEPS:
             for index in indices:
                 means = {item: sum(position[n] for n in near[item]) / max(len(near[item]), 1) for item in order[index]}
                 order[index].sort(key=lambda item: means[item] if near[item] else position[item])
                 position |= _places(order[index : index + 1])
             for index in [*indices, *indices[::-1]]:
-                order[index] = _between(order[index], (before, after), position)
+                order[index] = _between(order[index], (predecessors, successors), position)
                 position |= _places(order[index : index + 1])
             best = min(best, [list(column) for column in order], [column[::-1] for column in order], key=cost)
     return best
@@ -142,7 +144,7 @@ def _between(column: list[int], sides: Iterable[Mapping[int, list[int]]], positi
     return order
 
 
-class _Program:
+class _LinearProgram:
     """A linear program over heights, none negative, gathered piece by piece."""
 
     def __init__(self) -> None:
@@ -177,15 +179,15 @@ class _Program:
         return [round(float(value), 2) for value in solution.x]
 
 
-def _levelled(
+def _assign_heights(
     columns: _Columns, chains: _Columns, heights: Sequence[float], *, lanes_from: int
 ) -> tuple[list[float], list[list[float]]]:
     """The height of each node, and of each chain in every column that it touches.
 
-    Level edges come first (lanes above all), then nodes amid their neighbours, then a low drawing. Edges that share a
-    side of a node have a port each, in the order of their other ends.
+    The first goal is level edges, lanes above all; the second, nodes centred between their neighbours; the third, a low
+    drawing. Edges that share a side of a node have a port each, in the order of their other ends.
     """
-    program = _Program()
+    program = _LinearProgram()
     for _ in heights:
         program.variable()
     bottom = program.variable(cost=0.02)
@@ -197,11 +199,11 @@ def _levelled(
 
     place, lines = _places(columns), [list(chain) for chain in chains]
     fans: dict[tuple[int, int], int] = {}
-    for end, beside in ((0, 1), (-1, -2)):
+    for end, neighbour in ((0, 1), (-1, -2)):
         for node in dict.fromkeys(chain[end] for chain in chains):
             fans[node, end] = program.variable(cost=0.3)
             indices = [index for index, chain in enumerate(chains) if chain[end] == node]
-            indices.sort(key=lambda index: place[chains[index][beside]])
+            indices.sort(key=lambda index: place[chains[index][neighbour]])
             gap = min(_PORT_GAP, heights[node] * 0.6 / max(len(indices) - 1, 1))
             for rank, index in enumerate(indices if len(indices) > 1 else ()):
                 port = lines[index][end] = program.variable()

@@ -1,9 +1,9 @@
 """The layout of a small diagram: places of its nodes, and routes of its edges around them.
 
-A diagram without fixed positions is layered from left to right (Sugiyama, Tagawa and Toda 1981): each node in a column
-after all it reads, each long edge in a lane of its own through the columns that it passes, few crossings, and edges as
-level as the order allows. A diagram with fixed positions (``Node.at``) keeps them as a grid, and its edges run along
-the borders of the grid's cells.
+A diagram without fixed positions is layered from left to right (Sugiyama, Tagawa and Toda 1981). Each node is in a
+column after its inputs. Each long edge has its own lane through the columns that it passes. The layout has few
+crossings, and edges are as level as the order allows. A diagram with fixed positions (``Node.at``) keeps them as a
+grid, and its edges run along the borders of the grid's cells.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from nasbed.spaces.graph import Diagram
 class DiagramLayout:
     """Boxes and edge polylines in a frame from (0, 0) to (width, height), y pointing down.
 
-    A level or upright stretch of a polyline is meant as a line, a slanted one as an S-curve with level ends: drawn so,
-    an edge stays clear of every box but its own two.
+    Draw a level or upright segment of a polyline as a line, and a slanted one as an S-curve with level ends. An edge
+    then stays clear of every box except its own two.
     """
 
     boxes: Mapping[str, Box]
@@ -39,8 +39,8 @@ def layout(diagram: Diagram, sizes: Sizes) -> DiagramLayout:
     edges = tuple(dict.fromkeys(diagram.edges))
     order = _topological(diagram, edges)
     if any(node.at is not None for node in diagram.nodes):
-        return _framed(*on_grid(diagram.nodes, edges, sizes))
-    return _framed(*in_layers(diagram.nodes, edges, order, sizes))
+        return _frame(*on_grid(diagram.nodes, edges, sizes))
+    return _frame(*in_layers(diagram.nodes, edges, order, sizes))
 
 
 def _topological(diagram: Diagram, edges: Sequence[Edge]) -> list[str]:
@@ -58,7 +58,7 @@ def _topological(diagram: Diagram, edges: Sequence[Edge]) -> list[str]:
         raise InvalidOption(f"a diagram has no cycle, got {shorten(error.args[1])}; remove an edge") from None
 
 
-def _framed(boxes: Mapping[str, Box], edges: Mapping[Edge, Sequence[Point]]) -> DiagramLayout:
+def _frame(boxes: Mapping[str, Box], edges: Mapping[Edge, Sequence[Point]]) -> DiagramLayout:
     points = [point for line in edges.values() for point in line]
     xs = [x for box in boxes.values() for x in (box.left, box.right)] + [x for x, _ in points]
     ys = [y for box in boxes.values() for y in (box.top, box.bottom)] + [y for _, y in points]

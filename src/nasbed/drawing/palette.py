@@ -14,8 +14,8 @@ DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 3))
 """With seven colours, 21 kinds of line that are distinct with any colour vision."""
 
 INK, FAINT, PALE, BAND, PAPER = "#1f2430", "#8a90a0", "#c8ccd4", "#eceef2", "white"
-"""Text and marks, helper lines, fainter lines, filled bands, the background: a page shows these, and these alone, in
-the colours of its own light or dark mode (``style.css``)."""
+"""Text and marks, helper lines, fainter lines, filled bands, the background. A page shows only these in the colours of
+its light or dark mode (``style.css``)."""
 ON_LIGHT, ON_DARK = "#16181d", "#ffffff"
 """Text on coloured cells, which have the same colours in both modes."""
 

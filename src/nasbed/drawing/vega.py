@@ -36,7 +36,7 @@ def specification(chart: Mapping[str, Any]) -> dict[str, Any]:
     theme = PAGE_THEME | {"legend": PAGE_THEME["legend"] | {"columns": columns}}
     description = {key: value for key, value in chart.items() if key != "$schema"}
     description |= {"width": "container", "config": theme, "autosize": {"type": "fit-x", "contains": "padding"}}
-    description["padding"] = {"left": 5, "top": 5, "bottom": 5, "right": 5 + _slanted(chart)}
+    description["padding"] = {"left": 5, "top": 5, "bottom": 5, "right": 5 + _label_overhang(chart)}
     text = json.dumps(description).replace(f'"{COLOURS[6]}"', f'"{HUES[6]}"')  # black is lost on a dark page
     compiled: dict[str, Any] = vl_convert.vegalite_to_vega(text)
     compiled.pop("$schema", None)
@@ -50,7 +50,7 @@ def specification(chart: Mapping[str, Any]) -> dict[str, Any]:
     return compiled
 
 
-def _slanted(chart: Mapping[str, Any]) -> float:
+def _label_overhang(chart: Mapping[str, Any]) -> float:
     """Pixels by which the last slanted label above a matrix extends to the right."""
     for unit in (chart, *chart.get("layer", ())):
         x = unit.get("encoding", {}).get("x", {})

@@ -78,7 +78,7 @@ def expected_best(
 def best_quantile(
     values: ArrayLike, draws: ArrayLike, *, direction: Direction, fraction: float, weights: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """An exact quantile of the best of so many draws, over all random searches.
+    """An exact quantile of the best of each number of draws, over all random searches.
 
     It is the first value of the table, from the worst, that the best does not exceed in a ``fraction`` of the searches.
     NaN where that many searches have found nothing.
@@ -123,13 +123,13 @@ class _Distribution:
         if not mask.any():
             raise InvalidOption(f"the best of a table needs a value, got {table.size} without any")
         worth = table.ravel()[mask]
-        chosen = chances.ravel()[mask] / chances.sum()
+        probabilities = chances.ravel()[mask] / chances.sum()
         distinct, owner = np.unique(-worth if direction == "minimize" else worth, return_inverse=True)
-        masses = np.bincount(owner, chosen).astype(np.float64)
+        masses = np.bincount(owner, probabilities).astype(np.float64)
         missing = float(chances.ravel()[~mask].sum() / chances.sum())
         below = np.clip(missing + np.concatenate([[0.0], np.cumsum(masses[:-1])]), 0.0, 1.0)
         signed = -distinct if direction == "minimize" else distinct
-        return cls(signed, below, masses, chosen, owner, mask, table.shape)
+        return cls(signed, below, masses, probabilities, owner, mask, table.shape)
 
     def group_means(self, judged: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean judgement of the draws that have each distinct value."""

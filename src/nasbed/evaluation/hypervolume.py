@@ -34,8 +34,8 @@ def non_dominated(points: ArrayLike) -> NDArray[np.bool_]:
 def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     """The volume that ``points [n, objectives]`` dominate up to ``reference``, exactly; for a handful of objectives.
 
-    Points that are not below the reference in every objective add nothing. The volume depends on the reference: keep
-    it the same for all that is compared.
+    Points that are not below the reference in every objective do not count. The volume depends on the reference: use
+    the same one in a comparison.
 
     >>> hypervolume([[1.0, 3.0], [2.0, 2.0]], [4.0, 4.0])
     5.0

@@ -1,4 +1,4 @@
-"""Runs judged by what their benchmark knows and the methods did not (NAS-Bench-101, section 2.6)."""
+"""Runs judged by values that their benchmark hides from methods (NAS-Bench-101, section 2.6)."""
 
 from __future__ import annotations
 
@@ -94,8 +94,10 @@ def judge(runs: Runs, benchmark: Benchmark) -> JudgedRuns:
 def best_validation(runs: Runs, benchmark: Benchmark) -> float:
     """The best objective value that a query can give at a fidelity of these runs, if the benchmark knows it. Otherwise
     the best value in these runs; NaN if there is none."""
-    used = sorted({int(fidelity) for run in runs.runs for fidelity in np.unique(run.fidelity[~np.isnan(run.value)])})
-    best = benchmark.best_answer(used)
+    fidelities = sorted(
+        {int(fidelity) for run in runs.runs for fidelity in np.unique(run.fidelity[~np.isnan(run.value)])}
+    )
+    best = benchmark.best_answer(fidelities)
     if not np.isnan(best):
         return best
     return runs.setup.objective.best_of([run.value for run in runs.runs])

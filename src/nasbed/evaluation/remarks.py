@@ -56,9 +56,9 @@ class MethodRuns:
     def evaluations(self) -> int:
         return sum(len(run) for run in self.runs)
 
-    def share(self, chosen: Callable[[Run], Any]) -> float:
+    def share(self, mask: Callable[[Run], Any]) -> float:
         """The share of all evaluations that a mask chooses; 0 without any evaluation."""
-        return sum(int(np.sum(chosen(run))) for run in self.runs) / max(self.evaluations, 1)
+        return sum(int(np.sum(mask(run))) for run in self.runs) / max(self.evaluations, 1)
 
 
 def remarks_on(runs: Runs, *, repeated: Mapping[str, float], top_fidelity: int, order: Sequence[str]) -> list[Remark]:
@@ -114,7 +114,7 @@ def _own_statements(group: MethodRuns) -> Iterator[str]:
 
 
 def _in_start(group: MethodRuns) -> Iterator[str]:
-    """A method is ranked by what it learned only if its runs go on after its start."""
+    """A method is ranked by what it learned only if its runs continue after its start."""
     with_start = [run for run in group.runs if run.random_start is not None and len(run)]
     if not with_start:
         return
@@ -156,7 +156,7 @@ def _without_time(group: MethodRuns) -> Iterator[str]:
         )
 
 
-def _failed(group: MethodRuns) -> Iterator[str]:
+def _failure_remarks(group: MethodRuns) -> Iterator[str]:
     count = sum(int((run.status == FAILED).sum()) for run in group.runs)
     by_kind = {_QUOTED.sub("", reason): reason for run in reversed(group.runs) for reason in reversed(run.refusals)}
     reasons = list(reversed(by_kind.values()))[:SHOWN_REASONS]
@@ -178,7 +178,7 @@ def _repeating(group: MethodRuns) -> Iterator[str]:
 
 
 def percent(share: float) -> str:
-    """A share as text, never rounded to nothing."""
+    """A share as text, never rounded to zero."""
     return "under 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
 
 
@@ -187,6 +187,6 @@ ON_METHODS: Mapping[str, Callable[[MethodRuns], Iterator[str]]] = {
     "start": _in_start,
     "fidelities": _mixed_fidelities,
     "time": _without_time,
-    "failed": _failed,
+    "failed": _failure_remarks,
     "repeated": _repeating,
 }

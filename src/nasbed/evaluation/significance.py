@@ -169,8 +169,8 @@ def bootstrap_interval(sample: ArrayLike, rng: Generator, *, resamples: int = 20
     values = _present(sample)
     if not len(values):
         return Interval(*[float("nan")] * 3)
-    drawn = values[rng.integers(len(values), size=(resamples, len(values)))]
-    low, high = np.quantile(drawn.mean(axis=1), ENDS)
+    samples = values[rng.integers(len(values), size=(resamples, len(values)))]
+    low, high = np.quantile(samples.mean(axis=1), ENDS)
     return Interval(float(values.mean()), float(low), float(high))
 
 

@@ -281,6 +281,18 @@ def _method(
     space: SearchSpace,
     out_of_date: str,
 ) -> MethodSummary:
+    """The summary of one method.
+
+    Args:
+        runs: The runs of the method.
+        trajectories: The judged trajectories of its finished runs.
+        rng: Draws the bootstrap resamples.
+        mean_rank: Its mean rank over seeds.
+        areas: The area under the regret curve of a trajectory.
+        volumes: The hypervolumes by seed.
+        space: The search space.
+        out_of_date: Why its stored runs are out of date; empty if they are not.
+    """
     finished = [run for run in runs if not run.error]
     validation = np.array([_final_validation(trajectory) for trajectory in trajectories])
     test = np.array([_final_test(trajectory) for trajectory in trajectories])

@@ -1,4 +1,4 @@
-"""How good the architectures of a search are for what they cost: its objective against parameters or latency."""
+"""The trade-off between the objective of a search and a cost, such as parameters or latency."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Front:
 class Tradeoffs:
     """The fronts of a set of runs, of evaluations at the highest fidelity that any of them used.
 
-    A front's hypervolume is the share that it dominates of the box between the lowest cost and regret on any front
-    here and the highest, its reference point. It compares the runs of one set, and no others.
+    The box reaches from the lowest cost and regret on any front here to the highest, which are the reference point. A
+    front's hypervolume is the share of the box that it dominates. It compares the runs of one set only.
     """
 
     second: Metric
@@ -73,8 +73,8 @@ def tradeoffs(runs: Runs, benchmark: Benchmark, *, best: float) -> Tradeoffs | N
     cost = np.concatenate([*(item.cost for item in fronts), np.empty(0)])
     loss = np.concatenate([*(item.regret for item in fronts), np.empty(0)])
     if not len(cost):
-        nothing = (float("nan"), float("nan"))
-        return Tradeoffs(second, fronts, nothing, nothing)
+        no_range = (float("nan"), float("nan"))
+        return Tradeoffs(second, fronts, no_range, no_range)
     ideal, reference = (float(cost.min()), float(loss.min())), (float(cost.max()), float(loss.max()))
     return Tradeoffs(second, fronts, ideal, reference)
 
@@ -90,8 +90,8 @@ def cheapest_first(cost: ArrayLike, loss: ArrayLike) -> NDArray[np.int64]:
     present = np.flatnonzero(~(np.isnan(costs) | np.isnan(losses)))
     order = present[np.lexsort((losses[present], costs[present]))]
     falling = losses[order]
-    before = np.concatenate([[np.inf], np.minimum.accumulate(falling)[:-1]])[: len(order)]
-    front: NDArray[np.int64] = order[falling < before]
+    best_so_far = np.concatenate([[np.inf], np.minimum.accumulate(falling)[:-1]])[: len(order)]
+    front: NDArray[np.int64] = order[falling < best_so_far]
     return front
 
 

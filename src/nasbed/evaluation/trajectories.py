@@ -28,8 +28,8 @@ def incumbent_index(values: ArrayLike, direction: Direction, *, fidelity: ArrayL
     """Which evaluation is the incumbent after each evaluation, -1 before the first that has a value (section 2.6).
 
     The first of equals stays. With ``fidelity``, only evaluations at the highest one so far compete, as a short
-    training says little beside a long one; the value of the incumbent may then get worse when a higher one is first
-    reached.
+    training says little compared with a long one. The value of the incumbent may get worse when a higher fidelity is
+    first reached.
 
     >>> incumbent_index([float("nan"), 3.0, 2.0, 3.0, 4.0], "maximize").tolist()
     [-1, 1, 1, 1, 4]
@@ -44,8 +44,8 @@ def incumbent_index(values: ArrayLike, direction: Direction, *, fidelity: ArrayL
     index = np.full(len(loss), -1, dtype=np.int64)
     for level in np.unique(levels[present]):
         entered = np.where(present & (levels == level), loss, np.inf)
-        before = np.concatenate([[np.inf], np.minimum.accumulate(entered)[:-1]])
-        best = np.maximum.accumulate(np.where(entered < before, np.arange(len(loss)), -1))
+        best_so_far = np.concatenate([[np.inf], np.minimum.accumulate(entered)[:-1]])
+        best = np.maximum.accumulate(np.where(entered < best_so_far, np.arange(len(loss)), -1))
         index = np.where(reached == level, best, index)
     return index
 

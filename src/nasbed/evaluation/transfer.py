@@ -40,6 +40,6 @@ def hyperparameter_transfer(performance: ArrayLike, *, direction: Direction) -> 
             f"{int(np.isnan(table).sum())} missing values; leave incomplete ones out"
         )
     losses = -table if direction == "maximize" else table
-    chosen = int(losses.mean(axis=0).argmin())
+    column = int(losses.mean(axis=0).argmin())
     tuned = table.max(axis=1) if direction == "maximize" else table.min(axis=1)
-    return Transfer(tuned, table[:, chosen], chosen, spearman(tuned, table[:, chosen]))
+    return Transfer(tuned, table[:, column], column, spearman(tuned, table[:, column]))

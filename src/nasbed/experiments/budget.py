@@ -12,8 +12,7 @@ UNLIMITED = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When a run ends: after so many evaluations, or when the simulated clock passes so many seconds, whichever is
-    first.
+    """When a run ends: after ``evaluations`` evaluations or ``seconds`` simulated seconds, whichever comes first.
 
     >>> Budget.parse("500ev"), Budget.parse("1e6s")
     (Budget(evaluations=500, seconds=inf), Budget(evaluations=9223372036854775807, seconds=1000000.0))

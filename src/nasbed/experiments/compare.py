@@ -40,15 +40,15 @@ from nasbed.optimizers import OPTIMIZERS, Optimizer
 
 _LOG = logging.getLogger(__name__)
 NAME = re.compile(r"\w[\w .()-]{0,59}")
-"""What a method may be called: its runs are files of this name."""
+"""The valid names of methods: runs are files of this name."""
 SEED_BYTES = 16
 """The length of the number that separates the random numbers of methods. Ids up to this length are that number."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunTask:
-    """One run: a method with its settings and its guidance by a proxy, a seed, a benchmark by name. ``name`` is what
-    its run is called."""
+    """One run: a method with its settings and its guidance by a proxy, a seed, a benchmark by name. ``name`` is the
+    name of the run."""
 
     name: str
     benchmark: str
@@ -71,7 +71,7 @@ def optimizer_class(name: str) -> type[Optimizer]:
 
 
 def settings_of(method: str) -> list[str]:
-    """The names of the settings that a method has: what its class takes beside problem and random generator."""
+    """The names of a method's settings: the parameters of its class except problem and random generator."""
     takes = list(signature(optimizer_class(method)).parameters.values())[2:]
     return [
         parameter.name
@@ -95,7 +95,7 @@ def _benchmark_of(task: RunTask) -> Benchmark:
 
 
 def run_task(task: RunTask) -> Run:
-    """Carry out one run. It is bound to the source of its method as that is now, in the process that runs it."""
+    """Carry out one run. It is bound to the current source of its method, in the process that runs it."""
     benchmark = _benchmark_of(task)
     made_by = task.made_by
     if made_by is not None and made_by.origin:
@@ -128,14 +128,14 @@ def _carried_out(task: RunTask, benchmark: Benchmark) -> Run:
 
 
 def _identity(method: str) -> str:
-    """What the random numbers of a method depend on: its id, or the name of the file and of the class of a user's own,
-    wherever the file lies and however its path is written."""
+    """The identity that determines the random numbers of a method: its id, or the names of the file and the class of a
+    user's own. The folder of the file does not matter."""
     file = named_file(method)
     return method if file is None else f"{file.name}:{method.rpartition(':')[2]}"
 
 
 def _stable_number(identity: str) -> int:
-    """128 bits, the same on every machine: a short identity itself, the digest of a longer one."""
+    """128 bits, the same on every machine: a short identity itself, or the digest of a longer one."""
     encoded = identity.encode()
     if len(encoded) > SEED_BYTES:
         encoded = blake2b(encoded, digest_size=SEED_BYTES).digest()
@@ -162,13 +162,13 @@ def compare(
     scoring_progress: Callable[[int, int], None] | None = None,
     on_note: Callable[[str], None] | None = None,
 ) -> Runs:
-    """Run every method with every seed and keep each run in a file as it ends; a stored run that still holds is not
-    made again.
+    """Run every method with every seed and store each run in a file when it ends. A stored run that is still valid is
+    not repeated.
 
-    A run holds as long as the source of its method, its settings, its benchmark and nasbed's version are those that
-    made it (:mod:`nasbed.experiments.provenance`). Stored runs of these methods that no longer hold are made again,
-    whatever their seed. A benchmark whose content has changed is refused, as the old runs could not be made again. Of
-    live training another version of nasbed alone is no reason to train again.
+    A run is valid as long as the source of its method, its settings, its benchmark and nasbed's version are unchanged
+    (:mod:`nasbed.experiments.provenance`). Stored runs of these methods that are out of date are repeated, whatever
+    their seed. A benchmark whose content has changed is refused, as the old runs could not be repeated. For live
+    training, another version of nasbed alone does not repeat a run.
 
     Args:
         benchmark: what :func:`nasbed.load` takes, as processes open it by name.
@@ -191,28 +191,30 @@ def compare(
     """
     limit, out = Budget.parse(budget), Path(out)
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
-    loaded = load(benchmark)
+    opened_benchmark = load(benchmark)
     names = {method: short_name(method) for method in methods}
     own_settings = _settings_by_name(settings or {}, names)
-    _check_methods(methods, own_settings, loaded)
+    _check_methods(methods, own_settings, opened_benchmark)
     _check_guidance(methods, guidance)
-    check_budget(loaded, limit)
-    check_searchable(benchmark, loaded, {names[method]: optimizer_class(method) for method in methods})
-    guides = [guide and resolved(guide, loaded, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance]
+    check_budget(opened_benchmark, limit)
+    check_searchable(benchmark, opened_benchmark, {names[method]: optimizer_class(method) for method in methods})
+    guides = [
+        guide and resolved(guide, opened_benchmark, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance
+    ]
     run_settings = {
         _guided_name(names[method], guide): {
             **own_settings.get(names[method], {}),
-            **(guide.settings(loaded) if guide else {}),
+            **(guide.settings(opened_benchmark) if guide else {}),
         }
         for guide in guides
         for method in methods
     }
     made_by = {
-        (name := _guided_name(names[method], guide)): provenance_of(method, run_settings[name], loaded)
+        (name := _guided_name(names[method], guide)): provenance_of(method, run_settings[name], opened_benchmark)
         for guide in guides
         for method in methods
     }
-    stored = stored_runs(out, made_by, keep_versions=loaded.is_live)
+    stored = stored_runs(out, made_by, keep_versions=opened_benchmark.is_live)
     tasks = [
         RunTask(
             name,
@@ -233,25 +235,27 @@ def compare(
     ]
     setup = Setup(
         benchmark=benchmark,
-        space=loaded.space.name,
-        objective=loaded.objective,
+        space=opened_benchmark.space.name,
+        objective=opened_benchmark.objective,
         budget=budget,
         workers=workers,
         settings={name: values for name, values in run_settings.items() if values},
         charge_thinking=charge_thinking,
         command=command if tasks else "",
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
-        benchmark_sha256=benchmark_fingerprint(loaded),
+        benchmark_sha256=benchmark_fingerprint(opened_benchmark),
         methods=tuple(run_settings),
     )
-    joined = _joined(out, setup, list(run_settings))
+    joined = _merge_setup(out, setup, list(run_settings))
     for line in stored.notes:
         (on_note or _LOG.warning)(line)
-    score_pools([guide for guide in guides if guide], loaded, seeds=seeds, engine=engine, progress=scoring_progress)
+    score_pools(
+        [guide for guide in guides if guide], opened_benchmark, seeds=seeds, engine=engine, progress=scoring_progress
+    )
     save_setup(out, joined)
     for outcome in (engine or LocalEngine()).map_unordered(run_task, tasks, timeout_s=timeout_s):
         task = tasks[outcome.task]
-        run = outcome.result if not outcome.error else _broken(task, loaded, outcome.error)
+        run = outcome.result if not outcome.error else _broken(task, opened_benchmark, outcome.error)
         save_run(out / "runs", replace(run, method=task.name))
         if progress is not None:
             progress(task.name, task.seed, run.error)
@@ -259,8 +263,8 @@ def compare(
 
 
 def short_name(method: str) -> str:
-    """What runs of this method are called: the id of a registered one; of a user's own the ``name`` that its class
-    sets, or the name of a class that sets none."""
+    """The name of this method's runs: the id of a registered one. For a user's own it is the ``name`` that its class
+    sets, or else the name of the class."""
     file, _, attribute = method.rpartition(":")
     if named_file(method) is None:
         return attribute
@@ -278,7 +282,7 @@ def short_name(method: str) -> str:
 
 
 def run_name(method: str, guidance: Guidance | None) -> str:
-    """What runs of this method are called, guided or not."""
+    """The name of this method's runs, guided or not."""
     return _guided_name(short_name(method), guidance)
 
 
@@ -287,7 +291,7 @@ def _guided_name(name: str, guidance: Guidance | None) -> str:
 
 
 def _settings_by_name(settings: Mapping[str, Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Settings by the names of runs; those of a user's own method may be given by the name of its class too."""
+    """Settings by the names of runs; for a user's own method, the name of its class is accepted too."""
     by_class = {method.rpartition(":")[2]: name for method, name in names.items()}
     by_name: dict[str, dict[str, Any]] = {}
     for owner, values in settings.items():
@@ -297,29 +301,29 @@ def _settings_by_name(settings: Mapping[str, Mapping[str, Any]], names: Mapping[
 
 
 def _broken(task: RunTask, benchmark: Benchmark, error: str) -> Run:
-    nothing = np.empty(0)
+    empty = np.empty(0)
     return Run(
         method=task.name,
         seed=task.seed,
         codes=np.empty((0, benchmark.space.code_length), dtype=np.int64),
-        fidelity=nothing.astype(np.int64),
-        value=nothing,
-        status=nothing.astype(np.int8),
-        start_s=nothing,
-        end_s=nothing,
+        fidelity=empty.astype(np.int64),
+        value=empty,
+        status=empty.astype(np.int8),
+        start_s=empty,
+        end_s=empty,
         error=error,
         made_by=task.made_by,
     )
 
 
 def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, Any]], benchmark: Benchmark) -> None:
-    """Raise before any run for what would be wrong with all runs of a method."""
+    """Raise before any run for errors that would affect all runs of a method."""
     names = [short_name(method) for method in methods]
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        repeated = next(name for name in names if names.count(name) > 1)
         raise InvalidOption(
-            f"each method is named once, got {twice} {names.count(twice)} times; leave one out, or change the name of "
-            "a class of your own"
+            f"each method is named once, got {repeated} {names.count(repeated)} times; omit one, or rename your "
+            "own class"
         )
     for name in settings:
         if name not in names:
@@ -356,30 +360,30 @@ def check_installed(methods: Sequence[str], benchmark: Benchmark) -> None:
 def _check_guidance(methods: Sequence[str], guidance: Sequence[Guidance | None]) -> None:
     names = [_guided_name("", guide) for guide in guidance]
     if len(set(names)) < len(names) or not names:
-        twice = next((guide.proxy for guide in guidance if guide and names.count(guide.name("")) > 1), "none")
+        repeated = next((guide.proxy for guide in guidance if guide and names.count(guide.name("")) > 1), "none")
         raise InvalidOption(
-            f"methods are run once with each proxy as a start, as a filter, and without, got {twice}; leave one out"
+            f"methods are run once with each proxy as a start, as a filter, and without, got {repeated}; omit one"
         )
     if any(guide is not None and guide.kind == "filter" for guide in guidance):
         for method in methods:
             if optimizer_class(method).filtered == "never":
                 raise InvalidOption(
-                    f"a filter acts where a method draws from the space, {short_name(method)} proposes by a model of "
-                    "its own; leave it out, or give it a start with --warm-start"
+                    f"a filter needs a method that samples from the space, {short_name(method)} proposes by its "
+                    "own model; omit it, or give it a start with --warm-start"
                 )
 
 
-def _joined(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
+def _merge_setup(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
     """The setup of a folder once these runs are added. A folder holds runs of one kind, on one content of a benchmark;
     others would be mixed up with them."""
     if not (out / "setup.json").is_file():
         return setup
     old = load_setup(out)
-    before, now = (
+    stored_key, new_key = (
         {name: getattr(either, name) for name in ("benchmark", "budget", "workers", "charge_thinking")}
         for either in (old, setup)
     )
-    check_same_inputs(f"{out} holds runs", before, now, remedy="choose another folder")
+    check_same_inputs(f"{out} holds runs", stored_key, new_key, remedy="choose another folder")
     check_content(old, setup.benchmark_sha256, out)
     kept_settings = {name: values for name, values in old.settings.items() if name not in names}
     commands = dict.fromkeys([*old.command.splitlines(), *setup.command.splitlines()])

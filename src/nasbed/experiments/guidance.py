@@ -23,15 +23,14 @@ from nasbed.proxies.table import ScoreTable, scores_path
 POOL_STREAM = 0x706F6F6C
 """The stream of a seed from which its pool is drawn."""
 OWN_SCORES = "proxy-scores.parquet"
-"""What is scored for runs is kept beside them under this name."""
+"""The name of the file of scores, in the folder of the runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """What a proxy does in a run.
-
-    As a start: ``count`` random architectures are scored, and the method begins with the best of them, ``start`` in
-    number or as many as it usually begins with. As a filter: of each ``count`` candidates drawn the best one is taken.
+    """The role of a proxy in a run. As a start: ``count`` random architectures are scored, and the method begins with
+    the ``start`` best, by default as many as it usually begins with. As a filter: the best of each ``count`` candidates
+    is used.
 
     ``scores`` is the file that has the scores, empty for closed forms. Pools are drawn from the architectures in it;
     with a ``dataset``, they are drawn from the space and scored into it on these images.
@@ -68,11 +67,11 @@ class Guidance:
 
     @property
     def text(self) -> str:
-        """As it is given."""
+        """The guidance as its option is written."""
         return ":".join([self.proxy, str(self.count), *([] if self.start is None else [str(self.start)])])
 
     def name(self, method: str) -> str:
-        """What runs of a method with this guidance are called.
+        """The name of a method's runs with this guidance.
 
         >>> Guidance.warm_start("synflow:1000").name("re"), Guidance.filter("synflow:10").name("re")
         ('re+synflow', 're~synflow')
@@ -80,12 +79,12 @@ class Guidance:
         return f"{method}{'+' if self.kind == 'start' else '~'}{self.proxy}"
 
     def settings(self, benchmark: Benchmark) -> dict[str, str]:
-        """What stands beside the settings of the method: what this is, where scores come from, and their cost."""
+        """The guidance as a setting of the method: its kind, the source of the scores, and their cost."""
         origin = f"on {self.dataset}, with the time they took" if self.dataset else self.open(benchmark).origin
         return {"warm_start" if self.kind == "start" else "filter": self.text, "scores": origin}
 
     def open(self, benchmark: Benchmark) -> ProxyScores:
-        """The scores that it goes by."""
+        """The scores of the proxy."""
         if not self.scores:
             return ClosedForm(benchmark.space, self.proxy)
         path = Path(self.scores)
@@ -93,8 +92,8 @@ class Guidance:
         return read_scores(self.scores, stamp, benchmark.space, self.proxy)
 
     def pool(self, benchmark: Benchmark, seed: int) -> list[Architecture]:
-        """The architectures that a run with this seed scores, as drawn. All methods have the same; a larger count has
-        these and more."""
+        """The architectures that a run with this seed scores, in the order of the draw. They are the same for all
+        methods; a larger count includes those of a smaller one."""
         rng = np.random.default_rng([seed, POOL_STREAM])
         if self.dataset:
             return random_architectures(benchmark.space, self.count, rng)
@@ -105,27 +104,27 @@ class Guidance:
         pool, scores = self.pool(benchmark, seed), self.open(benchmark)
         if np.isnan(scores.of(pool)).all():
             raise InvalidOption(
-                f"a pool has architectures with a score, none of {self.count} has one by {self.proxy} in "
-                f"{self.scores}; ask for more"
+                f"a pool needs architectures with a score, none of {self.count} has one by {self.proxy} in "
+                f"{self.scores}; request more"
             )
         return scores.best_first(pool), scores.seconds(pool)
 
 
 class ProxyFilter:
-    """Takes the best of several candidates, the first where none is better; each is scored once a run."""
+    """Chooses the best of several candidates, the first of equal ones; each is scored once per run."""
 
     def __init__(self, scores: ProxyScores) -> None:
         self._scores = scores
-        self._scored: dict[Architecture, float] = {}
+        self._score_by_arch: dict[Architecture, float] = {}
         self.spent_s = 0.0
 
     def __call__(self, candidates: Sequence[Architecture]) -> Architecture:
-        new = [arch for arch in dict.fromkeys(candidates) if arch not in self._scored]
+        new = [arch for arch in dict.fromkeys(candidates) if arch not in self._score_by_arch]
         if new:
             self.spent_s += self._scores.seconds(new)
             scores = self._scores.of(new)
-            self._scored.update(zip(new, np.where(np.isnan(scores), -np.inf, scores).tolist(), strict=True))
-        return max(candidates, key=self._scored.__getitem__)
+            self._score_by_arch.update(zip(new, np.where(np.isnan(scores), -np.inf, scores).tolist(), strict=True))
+        return max(candidates, key=self._score_by_arch.__getitem__)
 
 
 def guided(
@@ -138,7 +137,7 @@ def guided(
     benchmark: Benchmark,
     seed: int,
 ) -> tuple[Optimizer, Callable[[], float]]:
-    """A method with its guidance, and what it has spent on scoring so far, in seconds.
+    """A method with its guidance, and a function that returns the seconds spent on scoring so far.
 
     Args:
         guidance: what the proxy does.
@@ -164,9 +163,8 @@ def guided(
 def resolved(
     guidance: Guidance, benchmark: Benchmark, *, scores: str | Path | None, dataset: str, out: Path
 ) -> Guidance:
-    """The guidance with the source of its scores: the file, a closed form or, for a start, images to score on.
-
-    What would fail in all runs fails now.
+    """The guidance with the source of its scores: the file, a closed form or, for a start, images to score on. Errors
+    that would affect all runs are raised here.
 
     Args:
         guidance: what the proxy does.
@@ -205,7 +203,7 @@ def score_pools(
     engine: Engine | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Score the pools of runs that no file has scores of; what is scored already is not scored again.
+    """Score the pools of runs that no file has scores of; existing scores are not repeated.
 
     Args:
         guidance: those of the runs.

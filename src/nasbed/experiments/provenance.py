@@ -1,4 +1,4 @@
-"""What a stored run is bound to, and whether that still holds."""
+"""The provenance of stored runs, and whether they are out of date."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ UNRECORDED = "the nasbed that made them recorded neither its code nor its data"
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a run depends on beside its seed and the setup of its folder. Another value of any field is another run.
+    """The inputs of a run, apart from its seed and the setup of its folder. Another value of any field is another
+    run.
 
     ``source`` is empty for a method of nasbed's own, which has the version ``nasbed``. ``origin`` says where the source
     of another is: ``/path/to/file.py:ClassName``, or the id of a plug-in.
@@ -37,7 +38,7 @@ class Provenance:
 
 
 def provenance_of(method: str, settings: Mapping[str, Any], benchmark: Benchmark) -> Provenance:
-    """What a run of a method would depend on if it were made now."""
+    """The provenance of a run of a method if it were made now."""
     origin = method_origin(method)
     source = source_fingerprint(origin)
     return Provenance(
@@ -64,13 +65,13 @@ def source_fingerprint(origin: str) -> str:
 def benchmark_fingerprint(benchmark: Benchmark) -> str:
     """The fingerprint of a benchmark's content and, where its space or itself is a plug-in's class, of the code of
     that."""
-    codes = [code for thing in (benchmark.space, benchmark.unwrapped) if (code := object_fingerprint(thing))]
+    codes = [code for item in (benchmark.space, benchmark.unwrapped) if (code := object_fingerprint(item))]
     return values_sha256((benchmark.fingerprint, *codes)) if codes else benchmark.fingerprint
 
 
 def check_benchmark(setup: Setup, benchmark: Benchmark, folder: Path) -> None:
-    """Raise where runs would be judged by another benchmark than the one that they were made on. What an older nasbed
-    stored names no content; its runs are out of date, see :func:`changes`."""
+    """Raise if runs would be judged by another benchmark than the one that they were made on. Runs of older versions of
+    nasbed record no content and are out of date, see :func:`changes`."""
     check_content(setup, benchmark_fingerprint(benchmark), folder)
 
 
@@ -84,24 +85,25 @@ def check_content(setup: Setup, fingerprint: str, folder: Path) -> None:
         )
 
 
-def changes(before: Provenance | None, now: Provenance) -> list[str]:
-    """What differs between a stored run and one that would be made now, a clause each; nothing where it still holds."""
-    if before is None:
+def changes(old: Provenance | None, new: Provenance) -> list[str]:
+    """The differences between a stored run and one that would be made now, a clause each; empty if it is still
+    valid."""
+    if old is None:
         return [UNRECORDED]
     reasons = []
-    if before.benchmark != now.benchmark:
+    if old.benchmark != new.benchmark:
         reasons.append("the benchmark has changed")
-    if before.source != now.source:
-        reasons.append(f"{_called(now.origin or before.origin)} or a module that it imports has changed")
-    if before.settings != now.settings:
+    if old.source != new.source:
+        reasons.append(f"{_origin_name(new.origin or old.origin)} or a module that it imports has changed")
+    if old.settings != new.settings:
         reasons.append("its settings have changed")
-    if before.nasbed != now.nasbed:
-        reasons.append(f"nasbed {before.nasbed} made them, this is {now.nasbed}")
+    if old.nasbed != new.nasbed:
+        reasons.append(f"nasbed {old.nasbed} made them, this is {new.nasbed}")
     return reasons
 
 
 def stale_methods(runs: Runs, benchmark: Benchmark) -> dict[str, str]:
-    """Why runs of a method are out of date, a sentence by method; methods whose runs all hold are left out."""
+    """Why runs of a method are out of date, a sentence by method; methods with valid runs only are omitted."""
     counts: dict[str, Counter[str]] = {}
     sources: dict[str, str] = {}
     for run in runs.runs:
@@ -110,37 +112,37 @@ def stale_methods(runs: Runs, benchmark: Benchmark) -> dict[str, str]:
             counts.setdefault(run.method, Counter())["; ".join(reasons)] += 1
     return {
         method: " ".join(
-            f"{count} of {len(runs.of(method))} runs of {method} are out of date: {why}."
-            for why, count in counted.items()
+            f"{count} of {len(runs.of(method))} runs of {method} are out of date: {reason}."
+            for reason, count in counter.items()
         )
-        for method, counted in counts.items()
+        for method, counter in counts.items()
     }
 
 
 def _stored_changes(run: Run, setup: Setup, benchmark: Benchmark, sources: dict[str, str]) -> list[str]:
-    before = run.made_by
-    if before is None:
+    old = run.made_by
+    if old is None:
         return [UNRECORDED]
-    source = before.source
-    if before.origin and before.origin not in sources:
+    source = old.source
+    if old.origin and old.origin not in sources:
         try:
-            sources[before.origin] = source_fingerprint(before.origin)
+            sources[old.origin] = source_fingerprint(old.origin)
         except (OSError, NasbedError):
-            sources[before.origin] = ""
-    if before.origin:
-        source = sources[before.origin]
-    unknown = [f"{_called(before.origin)} is not here to compare with"] if before.origin and not source else []
-    now = Provenance(
+            sources[old.origin] = ""
+    if old.origin:
+        source = sources[old.origin]
+    unknown = [f"{_origin_name(old.origin)} is not here to compare with"] if old.origin and not source else []
+    new = Provenance(
         nasbed=nasbed.__version__,
         benchmark=benchmark_fingerprint(benchmark),
         settings=values_sha256(dict(setup.settings.get(run.method, {}))),
-        source=source or before.source,
-        origin=before.origin,
+        source=source or old.source,
+        origin=old.origin,
     )
-    return [*unknown, *changes(before, now)]
+    return [*unknown, *changes(old, new)]
 
 
-def _called(origin: str) -> str:
+def _origin_name(origin: str) -> str:
     """A user's file by its name, a plug-in by its id."""
     file, colon, _ = origin.rpartition(":")
     return Path(file).name if colon else origin

@@ -38,7 +38,7 @@ class ProxyScores(ABC):
 
     @abstractmethod
     def seconds(self, archs: Sequence[Architecture]) -> float:
-        """What it takes to score them, together."""
+        """The seconds that scoring all of them takes."""
 
     def draw(self, count: int, benchmark: Benchmark, rng: np.random.Generator) -> list[Architecture]:
         """``count`` random architectures of a benchmark that can be scored; by default of its whole space."""
@@ -51,7 +51,7 @@ class ProxyScores(ABC):
 
 
 class ClosedForm(ProxyScores):
-    """Parameters or multiply-adds as the space counts them, which takes no time."""
+    """Parameters or multiply-adds as counted by the space, at no cost."""
 
     def __init__(self, searched: SearchSpace, proxy: str) -> None:
         self._space = searched
@@ -74,8 +74,8 @@ class ClosedForm(ProxyScores):
 
 
 class ScoreFile(ProxyScores):
-    """The mean over the seeds of a file, up to isomorphism. What the file has no seconds for takes the median of those
-    that it has; without any, nothing."""
+    """The mean over the seeds of a file, up to isomorphism. An architecture without a time takes the median of the
+    file's times, or none if the file has no times."""
 
     def __init__(self, path: Path, searched: SearchSpace, proxy: str) -> None:
         table = ScoreTable.read(path)
@@ -122,8 +122,8 @@ class ScoreFile(ProxyScores):
                 pool.append(forms[index])
         if len(pool) < count:
             raise InvalidOption(
-                f"{count} scored architectures were asked for, {self._path} has {len(pool)} of {benchmark.name}; ask "
-                "for fewer"
+                f"{count} scored architectures were requested, {self._path} has {len(pool)} of {benchmark.name}; "
+                "request fewer"
             )
         return pool
 
@@ -135,7 +135,7 @@ def read_scores(path: str, stamp: int, searched: SearchSpace, proxy: str) -> Sco
 
 
 def _answers(benchmark: Benchmark, arch: Architecture) -> bool:
-    """Whether a benchmark has an architecture; one of its space it may not hold."""
+    """Whether a benchmark holds an architecture; it may lack some of its space."""
     try:
         benchmark.space.validate(arch)
     except NasbedError:

@@ -34,20 +34,20 @@ from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit
 
 VARIANTS: Mapping[str, tuple[str, ...] | None] = {"": None, "rand": ("rs",)}
-"""Each surrogate is fitted on all evaluations, and on those of random search alone where there are any, so that it
+"""Each surrogate is fitted on all evaluations, and also on those of random search alone if there are any. The latter
 favours no method (Surrogate NAS Benchmarks, sections 3.1.8 and 5)."""
 _VERSION = re.compile(r"[0-9]+\.[0-9]+")
 
 T = TypeVar("T")
 OnProgress = Callable[[str], None]
-"""Called with the name of what is made next."""
+"""Called with the name of the next part."""
 
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """A table: its name, its journals, the models that are fitted on it with their settings, and the network around the
-    cells, for which surrogates count parameters, where it is not the space's usual one. ``fidelities`` are those that
-    it has, all by default; a ``version`` or ``citation`` of its own replaces that of the release."""
+    """A table: its name, its journals, and the models that are fitted on it with their settings. ``skeleton`` is the
+    network around the cells, for which surrogates count parameters; the space's usual one by default. ``fidelities``
+    are those of the table, all by default; a ``version`` or ``citation`` of its own replaces that of the release."""
 
     name: str
     journals: tuple[str, ...]
@@ -85,7 +85,7 @@ class TablePlan:
 
 @dataclass(frozen=True, slots=True)
 class ReleasePlan:
-    """What a release consists of."""
+    """The contents of a release."""
 
     version: str
     tables: tuple[TablePlan, ...]
@@ -126,7 +126,7 @@ def _check_version(version: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ReleasedPart:
-    """One thing of a release: its size, and for a surrogate how long its fit took and how well it does."""
+    """One table or surrogate of a release: its size, and for a surrogate the time and the quality of its fit."""
 
     name: str
     bytes: int
@@ -166,7 +166,7 @@ def release(
 
 
 def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> Results:
-    """The table. What differs between two exports, such as the date, is replaced by what its rows decide."""
+    """The table. Fields that differ between two exports, such as the date, are derived from its rows instead."""
     paths = [journals / name for name in table.journals]
     folder = table_folder(table.name, draft)
     exported = export_journals(paths, folder, name=table.name, fidelities=table.fidelities)
@@ -204,6 +204,16 @@ def _last_evaluation(results: Results) -> str:
 def _surrogates(
     plan: ReleasePlan, table: TablePlan, results: Results, draft: Path, processes: int, on_progress: OnProgress
 ) -> list[ReleasedPart]:
+    """Fit and save the surrogates of a table.
+
+    Args:
+        plan: the release.
+        table: the plan of the table.
+        results: the exported table.
+        draft: the folder of the release until it is complete.
+        processes: how many fit the members of an ensemble at once.
+        on_progress: called with the name of what is fitted next.
+    """
     methods_used = {name for rows in results.batches() for name in np.unique(rows.method).tolist()}
     ExactCosts(results.space, results.about.dataset, table.skeleton)  # raises before any fit
     if not table.surrogates:
@@ -232,10 +242,10 @@ def _surrogates(
                 processes=min(processes, plan.members),
             )
             fit_s = perf_counter() - start
-            about = replace(artefact.manifest, created=results.manifest.created)
-            path = replace(artefact, manifest=about).save(surrogates_folder(draft) / f"{about.name}{SUFFIX}")
+            manifest = replace(artefact.manifest, created=results.manifest.created)
+            path = replace(artefact, manifest=manifest).save(surrogates_folder(draft) / f"{manifest.name}{SUFFIX}")
             surrogates.append(
-                ReleasedPart(about.name, path.stat().st_size, about.provenance["rows"], fit_s, about.figures)
+                ReleasedPart(manifest.name, path.stat().st_size, manifest.provenance["rows"], fit_s, manifest.figures)
             )
     return surrogates
 

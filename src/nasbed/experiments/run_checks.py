@@ -1,5 +1,5 @@
-"""What stored runs look like. A file that has anything else, because another version
-wrote it or a person changed it, is refused by name before a number of it is used."""
+"""The checks of stored runs. A file that another version wrote, or that was edited, is refused by name before any
+number of it is used."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from nasbed.experiments.runs import Run, Runs, Setup
 
 LONGEST_S = 1e15
-"""More simulated seconds than any run has."""
+"""An upper limit of the simulated seconds of a run."""
 LARGEST = 1e100
-"""More than any metric has, and far from what arithmetic overflows at."""
+"""An upper limit of metrics, far from overflow."""
 LARGEST_SEED = 2**63 - 1
 OTHER = "other-"
 COLUMNS = {"codes": "iu", "fidelity": "iu", "value": "f", "status": "iu", "start_s": "f", "end_s": "f"}
@@ -83,7 +83,7 @@ FACTS: dict[str, Kind] = {
     "remarks": TEXTS,
     "made_by": ("the record of what made the run, or null", _is_made_by),
 }
-"""What a run says beside its arrays."""
+"""The fields of a run other than its arrays."""
 SETUP: dict[str, Kind] = {
     "benchmark": TEXT,
     "space": TEXT,
@@ -97,7 +97,7 @@ SETUP: dict[str, Kind] = {
     "benchmark_sha256": TEXT,
     "methods": TEXTS,
 }
-"""What ``setup.json`` says."""
+"""The fields of ``setup.json``."""
 
 
 def check_fields(content: Any, kinds: Mapping[str, Kind], needed: tuple[str, ...]) -> None:
@@ -165,8 +165,8 @@ def check_run(run: Run, setup: Setup) -> None:
 
 
 def check_runs_fit(runs: Runs, benchmark: Benchmark) -> None:
-    """Raise where runs cannot be of a benchmark: of another space or objective, at fidelities or with architectures
-    that it does not have. What failed may be no architecture."""
+    """Raise if runs cannot be of a benchmark: another space or objective, or fidelities or architectures that it lacks.
+    A failed evaluation may have an invalid architecture."""
     setup = runs.setup
     for name, stored, has in (
         ("space", setup.space, benchmark.space.name),
@@ -182,9 +182,9 @@ def check_runs_fit(runs: Runs, benchmark: Benchmark) -> None:
                 f"{benchmark.space.code_length}; delete it"
             )
         valued = ~np.isnan(run.value)
-        odd = sorted(set(np.unique(run.fidelity[valued]).tolist()) - set(benchmark.fidelities))
-        if odd:
-            raise BadFile(f"{label} has fidelities that {benchmark.name} lacks, {shorten(odd)}; delete it")
+        unknown = sorted(set(np.unique(run.fidelity[valued]).tolist()) - set(benchmark.fidelities))
+        if unknown:
+            raise BadFile(f"{label} has fidelities that {benchmark.name} lacks, {shorten(unknown)}; delete it")
         for code in np.unique(run.codes[valued], axis=0).tolist():
             try:
                 benchmark.space.validate(Architecture(benchmark.space.name, tuple(code)))

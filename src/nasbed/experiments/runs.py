@@ -1,4 +1,4 @@
-"""What a search did: every evaluation of one run in the order in which it ended, and the table of many runs."""
+"""The evaluations of one run in the order in which they ended, and sets of many runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _UNREADABLE = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError),
     *(NotImplementedError, BadZipFile, struct.error, zlib.error),
 )
-"""What numpy, zipfile and json raise on a damaged file."""
+"""The errors of numpy, zipfile and json on a damaged file."""
 MOST_REASONS = 3
 """How many different reasons for refused evaluations are kept."""
 
@@ -44,8 +44,8 @@ class Run:
     ended.
 
     ``value`` is the objective as measured, NaN for an evaluation that did not end well; ``start_s`` and ``end_s`` are
-    simulated seconds; ``others`` are the other metrics that were measured. A proposal that is no code of the space at
-    all has -1 throughout. A run that broke has its evaluations up to then and says why in ``error``.
+    simulated seconds; ``others`` are the other metrics that were measured. A proposal that is not a code of the space
+    has -1 throughout. A run that broke has its evaluations up to then, and the reason in ``error``.
     """
 
     method: str
@@ -65,13 +65,13 @@ class Run:
     refusals: tuple[str, ...] = ()
     """The first different reasons for which the benchmark refused evaluations; each of these counts as failed."""
     random_start: int | None = None
-    """How many evaluations pass before what the method learned decides, if it says so."""
+    """The number of evaluations before proposals depend on results, if the method declares it."""
     remarks: tuple[str, ...] = ()
-    """What the method itself says of this run, a sentence each."""
+    """The method's own remarks on this run, a sentence each."""
     traceback: str = ""
-    """Of what broke the run; it is kept in a text file beside the run, see :func:`traceback_file`."""
+    """The traceback of the error; a text file next to the run stores it, see :func:`traceback_file`."""
     made_by: Provenance | None = None
-    """What the run is bound to; None where that was not recorded."""
+    """The provenance of the run; None if it was not recorded."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -79,7 +79,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a set of runs was: enough to run it again. ``benchmark`` is its id, or the path of its table."""
+    """The setup of a set of runs, sufficient to repeat it. ``benchmark`` is its id, or the path of its table."""
 
     benchmark: str
     space: str
@@ -90,10 +90,10 @@ class Setup:
     """By the name under which a method's runs are kept."""
     charge_thinking: bool = False
     command: str = ""
-    """What made the runs, a command a line."""
+    """The commands that made the runs, one per line."""
     versions: Mapping[str, str] = field(default_factory=dict)
     benchmark_sha256: str = ""
-    """Of the benchmark's content; empty where an older nasbed did not record it."""
+    """The checksum of the benchmark's content; empty if an older nasbed did not record it."""
     methods: tuple[str, ...] = ()
     """The names of the methods in the order in which they were compared; empty where an older nasbed did not record
     it."""
@@ -129,17 +129,17 @@ class Runs:
 
 
 def save_run(folder: Path, run: Run) -> None:
-    """Write one run as a file of its own, whole or not at all."""
+    """Write one run to its own file, which is complete or absent."""
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {name: getattr(run, name) for name in COLUMNS}
     arrays |= {f"{OTHER}{key}": column for key, column in run.others.items()}
     facts = {name: getattr(run, name) for name in FACTS}
     facts["made_by"] = None if run.made_by is None else asdict(run.made_by)
-    beside = traceback_file(folder, run.method, run.seed)
+    traceback_path = traceback_file(folder, run.method, run.seed)
     if run.traceback:
-        beside.write_text(run.traceback)
+        traceback_path.write_text(run.traceback)
     else:
-        beside.unlink(missing_ok=True)
+        traceback_path.unlink(missing_ok=True)
     with complete_file(folder / f"{run.method}-{run.seed}.npz") as draft, draft.open("wb") as file:
         np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
 
@@ -150,7 +150,7 @@ def traceback_file(folder: Path, method: str, seed: int) -> Path:
 
 
 def load_run(path: Path) -> Run:
-    """The inverse of :func:`save_run`; what is not such a file is refused."""
+    """The inverse of :func:`save_run`; other files are refused."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as data:  # numpy leaves some damaged files open
             arrays = {name: data[name] for name in data if name != "facts"}
@@ -176,7 +176,7 @@ def save_setup(folder: Path, setup: Setup) -> None:
 
 
 def load_setup(folder: str | Path) -> Setup:
-    """What the runs of a folder are."""
+    """The setup of the runs in a folder."""
     folder = Path(folder)
     path = folder / "setup.json"
     if not path.is_file():
@@ -217,8 +217,8 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     runs = [run for part in sets for run in part.runs]
     keys = [(run.method, run.seed) for run in runs]
     if len(set(keys)) < len(keys):
-        twice = next(name for name in keys if keys.count(name) > 1)
-        raise InvalidOption(f"the run of {twice[0]} with seed {twice[1]} occurs twice; leave one folder out")
+        repeated = next(name for name in keys if keys.count(name) > 1)
+        raise InvalidOption(f"the run of {repeated[0]} with seed {repeated[1]} occurs twice; omit one folder")
     settings: dict[str, Mapping[str, Any]] = {}
     for part in sets:
         for method in part.methods:

@@ -12,13 +12,13 @@ from nasbed.experiments.scorer import Code, NetworkScore
 from nasbed.proxies.table import ScoresInfo
 
 Scores = dict[str, NetworkScore]
-"""Of one network, by the names of the proxies."""
+"""The scores of one network, by the names of the proxies."""
 ScoreKey = tuple[Code, int]
 """The code of an architecture, and the seed of its weights and images."""
 
 
 def journal_of(out: Path) -> Path:
-    """Where scores are kept until their file is written."""
+    """The path of the journal that keeps scores until their file is written."""
     return out.with_name(f"{out.name}.journal")
 
 
@@ -37,8 +37,8 @@ _FORMAT: LineFormat[ScoreKey, Scores] = LineFormat("scores", "about", _line, _en
 
 
 class ScoreJournal(TaskJournal[ScoreKey, Scores]):
-    """The scores that came since the file was written. Scores by a proxy of the user's whose code has changed since are
-    left out; those of another version of nasbed are kept, and both are reported."""
+    """The scores since the file was written. Scores by a user's proxy whose code has changed are dropped; those of
+    another version of nasbed are kept. Both are reported."""
 
     def __init__(self, out: Path, about: ScoresInfo, on_note: Callable[[str], None]) -> None:
         """
@@ -47,22 +47,22 @@ class ScoreJournal(TaskJournal[ScoreKey, Scores]):
             about: what the scores have in common; other than the code of proxies and the version it has to match.
             on_note: called with a line for each proxy whose code has changed, and one for another version.
         """
-        self._about = about
+        self._info = about
         self._recorded = about
         self._stale: set[str] = set()
         super().__init__(journal_of(out), asdict(about), form=_FORMAT)
-        before = self._recorded
-        if (before.source, before.code) != (about.source, about.code):
-            report_stale(before, about, about.code, self.path, on_note)
+        old = self._recorded
+        if (old.source, old.code) != (about.source, about.code):
+            report_stale(old, about, about.code, self.path, on_note)
             self.renew_inputs(asdict(about))
-        self.about = together(before, about)
+        self.about = together(old, about)
 
     def check_inputs(self, before: dict[str, Any], now: dict[str, Any]) -> None:
         check_same_scores(ScoresInfo(**before), ScoresInfo(**now), self.path)
 
     def inputs_changed(self, before: dict[str, Any], now: dict[str, Any]) -> None:
         self._recorded = ScoresInfo(**before)
-        code, recorded = self._about.code, self._recorded.code
+        code, recorded = self._info.code, self._recorded.code
         self._stale = {name for name in code if recorded.get(name) != code[name]}
 
     def keep(self, key: ScoreKey, result: Scores) -> None:
@@ -70,45 +70,45 @@ class ScoreJournal(TaskJournal[ScoreKey, Scores]):
         self._results.setdefault(key, {}).update(current)
 
 
-def check_same_scores(before: ScoresInfo, now: ScoresInfo, path: Path) -> None:
+def check_same_scores(old: ScoresInfo, new: ScoresInfo, path: Path) -> None:
     """Raise unless scores are of one space, dataset, recipe and number of images, to the byte."""
     names = ("space", "dataset", "dataset_hash", "recipe", "recipe_sha256", "batch")
-    recorded = {name: getattr(before, name) for name in names}
-    if not before.recipe_sha256:
+    recorded = {name: getattr(old, name) for name in names}
+    if not old.recipe_sha256:
         del recorded["recipe_sha256"]
     check_same_inputs(
         f"{path} holds scores",
         recorded,
-        {name: getattr(now, name) for name in names},
+        {name: getattr(new, name) for name in names},
         remedy="choose another file",
         optional=("recipe_sha256",),
     )
 
 
 def report_stale(
-    before: ScoresInfo, now: ScoresInfo, proxies: Iterable[str], path: Path, on_note: Callable[[str], None]
+    old: ScoresInfo, new: ScoresInfo, proxies: Iterable[str], path: Path, on_note: Callable[[str], None]
 ) -> set[str]:
-    """The proxies that are to score again since their code has changed. Each gets a note, and so does another version.
+    """The proxies whose scores must be repeated because their code has changed. Each gets a note, and so does another
+    version.
 
     Args:
-        before: what existing scores have in common.
-        now: what new ones have.
+        old: what existing scores have in common.
+        new: what new scores have.
         proxies: those that have existing scores.
         path: where these are.
         on_note: called with each note, one line.
     """
-    stale = {name for name in proxies if name in now.code and before.code.get(name) != now.code[name]}
+    stale = {name for name in proxies if name in new.code and old.code.get(name) != new.code[name]}
     for name in sorted(stale):
         on_note(f"scores by {name} in {path} are made again: its code has changed")
-    if before.source != now.source:
+    if old.source != new.source:
         on_note(
-            f"{path} has scores by {before.source}, this is {now.source}; they are kept, score into another file to "
-            "redo"
+            f"{path} has scores by {old.source}, this is {new.source}; they are kept, score into another file to redo"
         )
     return stale
 
 
-def together(before: ScoresInfo, now: ScoresInfo) -> ScoresInfo:
-    """What the scores of a file have in common once new ones are added."""
-    sources = dict.fromkeys([*before.source.split("; "), *now.source.split("; ")])
-    return replace(now, source="; ".join(sources), code={**before.code, **now.code})
+def together(old: ScoresInfo, new: ScoresInfo) -> ScoresInfo:
+    """The common description of a file's scores after new ones are added."""
+    sources = dict.fromkeys([*old.source.split("; "), *new.source.split("; ")])
+    return replace(new, source="; ".join(sources), code={**old.code, **new.code})

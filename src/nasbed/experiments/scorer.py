@@ -1,4 +1,4 @@
-"""One network scored by zero-cost proxies, in whatever process it happens."""
+"""One network scored by zero-cost proxies, in any process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NetworkScore:
 @dataclass(frozen=True, slots=True)
 class Scorer:
     """Builds the network of an architecture with the initial weights of a seed, and scores it on the images of that
-    seed: a training with the same recipe and seed would begin from these weights."""
+    seed. A training with the same recipe and seed starts from the same weights."""
 
     space: str
     dataset: str
@@ -49,9 +49,9 @@ class Scorer:
 
         code, seed, proxies = task
         with threads_used(1):
-            return self._scored(Architecture(self.space, code), seed, proxies)
+            return self._score(Architecture(self.space, code), seed, proxies)
 
-    def _scored(self, arch: Architecture, seed: int, proxies: Sequence[str]) -> dict[str, NetworkScore]:
+    def _score(self, arch: Architecture, seed: int, proxies: Sequence[str]) -> dict[str, NetworkScore]:
         from nasbed.networks import build
         from nasbed.proxies import score_all
         from nasbed.training.network_factory import recipe_network
@@ -86,7 +86,7 @@ _BATCHES: dict[tuple[Scorer, int], tuple[Tensor, Tensor]] = {}
 
 
 def dataset_of(name: str, expected: str = "") -> Dataset:
-    """Opened once a process, and again where it does not have the hash that is expected."""
+    """The dataset, opened once per process, and again if its hash is not the expected one."""
     from nasbed.datasets import load
 
     if name not in _DATASETS or _DATASETS[name].hash != expected:
@@ -117,8 +117,8 @@ def scoring_batch(
     rows = recipe_split(data, load_recipe(recipe)).train if recipe else np.arange(len(data.train))
     if not 1 <= size <= len(rows):
         raise InvalidOption(f"a batch has 1 to {len(rows)} images of {data.name}, got {size}; choose another size")
-    chosen = np.sort(rows[np.argsort(words(seed, _IMAGES, count=len(rows)), kind="stable")[:size]])
+    image_rows = np.sort(rows[np.argsort(words(seed, _IMAGES, count=len(rows)), kind="stable")[:size]])
     mean, std = (torch.tensor(values).view(1, -1, 1, 1) for values in (data.mean, data.std))
-    images = torch.from_numpy(data.train.images[chosen].copy()).float() / data.scale
-    labels = torch.from_numpy(data.train.labels[chosen].copy()).long()
+    images = torch.from_numpy(data.train.images[image_rows].copy()).float() / data.scale
+    labels = torch.from_numpy(data.train.labels[image_rows].copy()).long()
     return ((images - mean) / std).float().to(device), labels.to(device)

@@ -1,4 +1,4 @@
-"""Scoring many architectures by zero-cost proxies: in parallel, each score kept as it comes, none made twice."""
+"""Scoring many architectures by zero-cost proxies: in parallel, each score stored at once, none computed twice."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def score_architectures(
 ) -> ScoreTable:
     """Score every architecture with every seed and write ``out``, adding to an existing file.
 
-    A file is of one dataset and recipe, to the byte; others are refused. Scores by a proxy of the user's whose code has
-    changed are made again. Those that another version of nasbed made are kept, and the file says so.
+    A file is of one dataset and recipe, to the byte; others are refused. Scores by a user's proxy whose code has
+    changed are repeated. Those of another version of nasbed are kept, and the file says so.
 
-    A CPU computes each network with one thread, so that scores do not depend on how many processes there are. What is
-    scored goes into a journal beside it at once, so that the same call resumes after a kill. A network that cannot be
-    built, or that exceeds the timeout, has a reason in the place of a score.
+    A CPU computes each network with one thread, so that scores do not depend on how many processes there are. Each
+    score is stored at once in a journal next to the file, so that the same call resumes after a kill. A network that
+    cannot be built, or that exceeds the timeout, has a reason in the place of a score.
 
     Args:
         archs: the architectures, of one space.
@@ -80,14 +80,14 @@ def score_architectures(
     check_torch()
     check_suffix(out)
     on_note = on_note or _LOG.warning
-    first_about = _checked(archs, dataset, proxies, seeds, batch, recipe)
-    rows, about = _already(out, first_about, on_note)
+    first_info = _check_scores(archs, dataset, proxies, seeds, batch, recipe)
+    rows, info = _existing_rows(out, first_info, on_note)
     engine = engine or LocalEngine()
-    with ScoreJournal(out, about, on_note) as journal:
+    with ScoreJournal(out, info, on_note) as journal:
         try:
             for key, scores in journal.items():
                 rows[key].update(scores)
-            about = journal.about
+            info = journal.about
             keys = [(arch.code, seed) for arch in dict.fromkeys(archs) for seed in seeds]
             tasks = [
                 (*key, missing)
@@ -97,7 +97,7 @@ def score_architectures(
             finished = len(keys) - len(tasks)
             if progress is not None:
                 progress(finished, len(keys))
-            scorer = Scorer(about.space, dataset, recipe, batch, device, about.dataset_hash)
+            scorer = Scorer(info.space, dataset, recipe, batch, device, info.dataset_hash)
             for outcome in engine.map_unordered(scorer, tasks, timeout_s=timeout_s):
                 code, seed, missing = tasks[outcome.task]
                 scores = outcome.result or {name: NetworkScore(None, 0.0, outcome.error) for name in missing}
@@ -107,8 +107,8 @@ def score_architectures(
                 if progress is not None:
                     progress(finished, len(keys))
             if not tasks and out.exists():  # this version has added nothing
-                about = replace(about, source=about.source.removesuffix(f"; {first_about.source}"))
-            table = _table(about, rows)
+                info = replace(info, source=info.source.removesuffix(f"; {first_info.source}"))
+            table = _table(info, rows)
             table.write(out)
         except BaseException:
             if journal.is_new and not len(journal):
@@ -122,24 +122,33 @@ def random_architectures(searched: SearchSpace, count: int, rng: np.random.Gener
     """``count`` different architectures, none isomorphic to another."""
     if count > searched.size:
         raise InvalidOption(f"{searched.name} has {searched.size} architectures, got {count}; ask for fewer")
-    drawn: dict[Architecture, None] = {}
+    unique: dict[Architecture, None] = {}
     idle = 0
-    while len(drawn) < count and idle < MOST_IDLE:
-        before = len(drawn)
-        drawn[searched.canonical(searched.sample(rng))] = None
-        idle = 0 if len(drawn) > before else idle + 1
-    if len(drawn) < count:
+    while len(unique) < count and idle < MOST_IDLE:
+        old_count = len(unique)
+        unique[searched.canonical(searched.sample(rng))] = None
+        idle = 0 if len(unique) > old_count else idle + 1
+    if len(unique) < count:
         raise InvalidOption(
-            f"{count} different architectures were asked for, draws from {searched.name} gave {len(drawn)}; ask for "
-            "fewer"
+            f"{count} different architectures were requested, draws from {searched.name} gave {len(unique)}; "
+            "request fewer"
         )
-    return list(drawn)
+    return list(unique)
 
 
-def _checked(
+def _check_scores(
     archs: Sequence[Architecture], dataset: str, proxies: Sequence[str], seeds: Sequence[int], batch: int, recipe: str
 ) -> ScoresInfo:
-    """What all scores have in common. What would fail for every network fails now."""
+    """The common description of all scores. Raises before any network is scored if scoring would fail for all of them.
+
+    Args:
+        archs: the architectures.
+        dataset: the name of the dataset.
+        proxies: ids of proxies.
+        seeds: the seeds of weights and images.
+        batch: how many images.
+        recipe: the name of the recipe that builds networks, or empty.
+    """
     from nasbed.training.network_factory import recipe_skeleton
     from nasbed.training.recipe_files import load_recipe
 
@@ -175,15 +184,15 @@ Rows = defaultdict[ScoreKey, Scores]
 """All scores of a file."""
 
 
-def _already(out: Path, about: ScoresInfo, on_note: OnNote) -> tuple[Rows, ScoresInfo]:
-    """The cells of the file that still hold, if there is one, and what it is about together with what comes; it has to
-    be of the same kind."""
+def _existing_rows(out: Path, info: ScoresInfo, on_note: OnNote) -> tuple[Rows, ScoresInfo]:
+    """The valid cells of an existing file, and the combined description of old and new scores, which must be of the
+    same kind."""
     rows: Rows = defaultdict(dict)
     if not out.exists():
-        return rows, about
+        return rows, info
     table = ScoreTable.read(out)
-    check_same_scores(table.about, about, out)
-    stale = report_stale(table.about, about, table.proxies, out, on_note)
+    check_same_scores(table.about, info, out)
+    stale = report_stale(table.about, info, table.proxies, out, on_note)
     codes = [tuple(code) for code in table.codes.tolist()]
     for row, code in enumerate(codes):
         for column, seed in enumerate(table.seeds):
@@ -199,7 +208,7 @@ def _already(out: Path, about: ScoresInfo, on_note: OnNote) -> tuple[Rows, Score
                         None if name in reasons else value, seconds, reasons.get(name, ""), remarks.get(name, "")
                     )
                     rows[code, seed][name] = cell
-    return rows, together(table.about, about)
+    return rows, together(table.about, info)
 
 
 def _parts(texts: Any, row: int, column: int) -> dict[str, str]:
@@ -208,23 +217,23 @@ def _parts(texts: Any, row: int, column: int) -> dict[str, str]:
     return dict(part.split(": ", 1) for part in text.split("; ")) if text else {}
 
 
-def _table(about: ScoresInfo, rows: Rows) -> ScoreTable:
+def _table(info: ScoresInfo, rows: Rows) -> ScoreTable:
     keys = sorted(rows)
     names = [name for name in PROXIES if any(name in cells for cells in rows.values())]
     names += sorted({name for cells in rows.values() for name in cells} - set(names))
-    nothing = NetworkScore(None, np.nan)
-    columns = {name: [rows[key].get(name, nothing) for key in keys] for name in names}
+    missing_score = NetworkScore(None, np.nan)
+    columns = {name: [rows[key].get(name, missing_score) for key in keys] for name in names}
     return table_of_rows(
-        about,
+        info,
         [code for code, _ in keys],
         [seed for _, seed in keys],
         {name: [np.nan if cell.value is None else cell.value for cell in column] for name, column in columns.items()},
         seconds={name: [cell.seconds for cell in column] for name, column in columns.items()},
-        no_score=[_joined({name: cell.reason for name, cell in rows[key].items()}) for key in keys],
-        remarks=[_joined({name: cell.remark for name, cell in rows[key].items()}) for key in keys],
+        no_score=[_join_texts({name: cell.reason for name, cell in rows[key].items()}) for key in keys],
+        remarks=[_join_texts({name: cell.remark for name, cell in rows[key].items()}) for key in keys],
     )
 
 
-def _joined(texts: Mapping[str, str]) -> str:
+def _join_texts(texts: Mapping[str, str]) -> str:
     """``name: text`` of those that have one; a semicolon within a text becomes a comma."""
     return "; ".join(f"{name}: {text.replace(';', ',')}" for name, text in texts.items() if text)

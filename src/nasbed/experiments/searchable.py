@@ -1,4 +1,4 @@
-"""Whether methods can search a benchmark at all: a table that holds next to nothing of its space cannot be."""
+"""Whether methods can search a benchmark: a table that holds almost nothing of its space cannot be searched."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MOST_NAMED = 3
 
 
 def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type[Optimizer]]) -> None:
-    """Refuse a table that holds few of the architectures that methods draw, and name what can be searched instead;
-    refuse methods that cannot keep to a list of architectures where the benchmark is one.
+    """Refuse a table that holds few of the architectures that methods draw, and name alternatives. If the benchmark is
+    a list of architectures, refuse methods that cannot keep to it.
 
     Args:
         name: What the benchmark is loaded by.
@@ -40,23 +40,23 @@ def check_searchable(name: str, benchmark: Benchmark, methods: Mapping[str, type
         for method, kind in methods.items():
             if not kind.draws_from_space:
                 raise InvalidOption(
-                    f"{method} makes architectures from parameters of its own and would rarely propose one that "
-                    f"{benchmark.name} holds; leave it out, or {instead}"
+                    f"{method} builds architectures from its own parameters and would rarely propose one that "
+                    f"{benchmark.name} holds; omit it, or {instead}"
                 )
         return
     rng = np.random.default_rng(0)
     hits = sum(benchmark.holds(benchmark.space.sample(rng)) for _ in range(DRAWS))
     if hits < LEAST_HELD * DRAWS:
-        listed = f"{name.removesuffix(f':{MEAN}')}:{LISTED}"
+        listed_id = f"{name.removesuffix(f':{MEAN}')}:{LISTED}"
         raise InvalidOption(
             f"a table is searched if it holds {100 * LEAST_HELD:.0f} % of random architectures, {table.name} holds "
             f"{hits} of {DRAWS} ({benchmark.held_count} in all, of {_size(benchmark.space)}); {instead}, or search "
-            f"what it holds, {listed}"
+            f"what it holds, {listed_id}"
         )
 
 
 def check_budget(benchmark: Benchmark, budget: Budget) -> None:
-    """Refuse a budget in seconds where no evaluation has a time: it would never be used up."""
+    """Refuse a budget in seconds if no evaluation has a time: it would never be exhausted."""
     if math.isfinite(budget.seconds) and not benchmark.has_times:
         raise InvalidOption(
             f"a budget in seconds needs evaluations that take time, {benchmark.name} has no times; give a number of "
@@ -65,7 +65,7 @@ def check_budget(benchmark: Benchmark, budget: Budget) -> None:
 
 
 def _surrogates(table: str) -> str:
-    """What to do for a benchmark of the whole space."""
+    """Advice that leads to a benchmark of the whole space."""
     names = surrogates_of(table)
     if not names:
         return f"fit a surrogate with: nasbed fit {table}"

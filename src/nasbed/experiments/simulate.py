@@ -23,13 +23,13 @@ from nasbed.experiments.runs import MOST_REASONS, Run
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 
 MOST_LETTERS = 300
-"""Of a reason; what is longer is cut."""
+"""The most letters of a reason; longer ones are cut."""
 MOST_FREE = 100_000
 """A run whose budget is in seconds alone ends after this many evaluations in a row that take no time."""
 
 
 def problem_of(benchmark: Benchmark) -> Problem:
-    """What a method may know of a benchmark."""
+    """The problem of a benchmark, as a method sees it."""
     extra_metrics = tuple(
         metric for metric in benchmark.metrics if metric != benchmark.objective and metric.split != "test"
     )
@@ -37,7 +37,7 @@ def problem_of(benchmark: Benchmark) -> Problem:
 
 
 def no_scoring() -> float:
-    """What a method that scores nothing has spent on it."""
+    """The scoring time of a method without a proxy: zero."""
     return 0.0
 
 
@@ -54,8 +54,8 @@ def simulate(
     """Let a method search on a benchmark, with its costs in simulated time.
 
     An evaluation that would end after the budget's last second does not count. Every evaluation is a training of its
-    own: an architecture that is proposed twice is trained twice, with another seed. What a benchmark refuses counts as
-    failed and costs nothing; the run keeps the first reasons, and what the method says of itself when it ends.
+    own: an architecture that is proposed twice is trained twice, with another seed. A refused evaluation counts as
+    failed and costs nothing. The run keeps the first reasons, and the method's own remarks when it ends.
 
     Args:
         optimizer: the method.
@@ -114,7 +114,7 @@ def simulate(
 
 
 def error_line(error: Exception) -> str:
-    """What broke a run, in one line: the exception, and the line of a user's own file that it comes from."""
+    """The error of a broken run in one line: the exception, and the line of the user's file that raised it."""
     text = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
     return with_place(text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 2]} …", error)
 
@@ -128,7 +128,7 @@ def _evaluate(benchmark: Benchmark, proposal: Proposal, seed: int, log: _Log) ->
 
 
 class _Meter:
-    """What a method spends beside evaluations: real seconds on thinking, recorded ones on scoring."""
+    """The time of a method other than for evaluations: real seconds of thinking, recorded seconds of scoring."""
 
     def __init__(self, scoring_s: Callable[[], float], charge_thinking: bool) -> None:
         self._scoring_s = scoring_s
@@ -138,9 +138,9 @@ class _Meter:
     def passed(self, start: float) -> float:
         """The simulated seconds of a call that began at ``start`` and ends now."""
         spent = perf_counter() - start
-        before, self.scoring = self.scoring, self._scoring_s()
+        old_scoring, self.scoring = self.scoring, self._scoring_s()
         self.thinking += spent
-        return self.scoring - before + (spent if self._charge_thinking else 0.0)
+        return self.scoring - old_scoring + (spent if self._charge_thinking else 0.0)
 
 
 class _Log:
@@ -153,7 +153,7 @@ class _Log:
         self._codes: list[tuple[int, ...]] = []
         self._fidelity, self._status = array("q"), array("b")
         self._value, self._start_s, self._end_s = array("d"), array("d"), array("d")
-        self._others = [(metric, array("d")) for metric in problem_of(benchmark).others]
+        self._extra_columns = [(metric, array("d")) for metric in problem_of(benchmark).others]
         self._refusals: list[str] = []
         self._random_start: int | None = None
         self._remarks: tuple[str, ...] = ()
@@ -165,7 +165,7 @@ class _Log:
             self._refusals.append(reason)
 
     def add_statements(self, optimizer: Optimizer) -> None:
-        """Keep what a method says of itself."""
+        """Keep the method's own remarks."""
         remarks = optimizer.remarks()
         sentences = (remarks,) if isinstance(remarks, str) else remarks
         self._remarks = tuple(textwrap.shorten(str(sentence), 300, placeholder=" …") for sentence in sentences)
@@ -181,7 +181,7 @@ class _Log:
         self._value.append(values.get(self._objective, math.nan) if observation.status is Status.OK else math.nan)
         self._start_s.append(start)
         self._end_s.append(end)
-        for metric, column in self._others:
+        for metric, column in self._extra_columns:
             column.append(values.get(metric, math.nan))
 
     def run(self, method: str, seed: int, error: str, meter: _Meter) -> Run:
@@ -194,7 +194,7 @@ class _Log:
             status=np.array(self._status, dtype=np.int8),
             start_s=np.array(self._start_s, dtype=np.float64),
             end_s=np.array(self._end_s, dtype=np.float64),
-            others={metric.key: np.array(column, dtype=np.float64) for metric, column in self._others},
+            others={metric.key: np.array(column, dtype=np.float64) for metric, column in self._extra_columns},
             error=error,
             thinking_s=meter.thinking,
             scoring_s=meter.scoring,

@@ -1,4 +1,4 @@
-"""The runs that a folder holds already: which of them still hold, and which are made again."""
+"""The stored runs of a folder: which of them are valid, and which are repeated."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class StoredRuns:
-    """``finished`` are neither broken nor out of date. ``notes`` say why others are made again, a line a method."""
+    """``finished`` are neither broken nor out of date. ``notes`` give the reason why others are repeated, one line per
+    method."""
 
     finished: frozenset[Key]
     stale: frozenset[Key]
     notes: tuple[str, ...]
 
     def is_needed(self, name: str, seed: int, seeds: int) -> bool:
-        """Whether a run is to be made: it is out of date, or one of the first ``seeds`` that is not finished."""
+        """Whether a run is needed: it is out of date, or an unfinished one of the first ``seeds``."""
         return (name, seed) in self.stale or (seed < seeds and (name, seed) not in self.finished)
 
 
@@ -38,26 +39,26 @@ def stored_runs(out: Path, made_by: Mapping[str, Provenance], *, keep_versions: 
     """
     finished: set[Key] = set()
     stale: set[Key] = set()
-    why: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for path in run_files(out):
         try:
             run = load_run(path)
         except BadFile:
             continue
-        now = made_by.get(run.method)
-        if now is None:
+        provenance = made_by.get(run.method)
+        if provenance is None:
             continue
         if keep_versions and run.made_by is not None:
-            now = replace(now, nasbed=run.made_by.nasbed)
-        reasons = changes(run.made_by, now)
+            provenance = replace(provenance, nasbed=run.made_by.nasbed)
+        reasons = changes(run.made_by, provenance)
         if reasons:
             stale.add((run.method, run.seed))
-            why.setdefault(run.method, Counter())["; ".join(reasons)] += 1
+            counts.setdefault(run.method, Counter())["; ".join(reasons)] += 1
         elif not run.error:
             finished.add((run.method, run.seed))
     notes = [
         f"{count} run{'s' if count != 1 else ''} of {name} {'are' if count != 1 else 'is'} made again: {reason}"
-        for name, counted in why.items()
-        for reason, count in counted.items()
+        for name, counter in counts.items()
+        for reason, count in counter.items()
     ]
     return StoredRuns(frozenset(finished), frozenset(stale), tuple(notes))

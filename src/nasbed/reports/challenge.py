@@ -108,7 +108,7 @@ def write_leaderboard(board: Leaderboard, folder: Path) -> None:
     results = [result for standing in board.standings for result in standing.results.values()]
     kinds = sorted({result.isolation for result in results})
     limits = sorted({(result.limits["time_s"], result.limits["memory_bytes"] / 1024**3) for result in results})
-    about: dict[str, object] = {
+    facts: dict[str, object] = {
         "submissions": len(board.standings),
         "datasets": ", ".join(board.datasets),
         "limits": "; ".join(f"{time:g} s and {memory:.3g} GiB a dataset" for time, memory in limits),
@@ -120,7 +120,7 @@ def write_leaderboard(board: Leaderboard, folder: Path) -> None:
     ]
     if board.failures:
         sections.append(Section("Failures", {}, blocks=[table_block(failure_table(board))]))
-    sections.append(Section("How it was run", about))
+    sections.append(Section("How it was run", facts))
     charts = {name: score_chart(board, name) for name in board.datasets}
     write_page(folder / "report.html", "Leaderboard", sections, charts=charts)
 

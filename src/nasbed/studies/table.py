@@ -64,15 +64,15 @@ class Table:
 def table_of(benchmark: Benchmark) -> Table:
     """The table behind a benchmark, or the part of it that the benchmark answers for."""
     results, rows = benchmark.stored_rows()
-    cache, about = results.cache(), results.about
+    cache, info = results.cache(), results.about
     succeeded = cache.status[rows] == OK
     return Table(
         benchmark.name,
         results.space,
         np.asarray(cache.codes)[rows],
         cache.fidelities,
-        about.fidelity_unit,
+        info.fidelity_unit,
         benchmark.objective,
-        tuple(metric for metric in about.metrics if metric.key in cache.values),
+        tuple(metric for metric in info.metrics if metric.key in cache.values),
         {key: np.where(succeeded, column[rows], np.nan).astype(np.float64) for key, column in cache.values.items()},
     )

@@ -33,7 +33,7 @@ SHOW_CURSOR = "\x1b[?25h"
 """A bar that is killed leaves the terminal's cursor hidden."""
 
 
-class _Statement:
+class _ExitMessage:
     """The line that the running command prints, once, when it is interrupted."""
 
     def __init__(self) -> None:
@@ -59,13 +59,13 @@ class _Statement:
         return f"interrupted; {statement}" if statement else "interrupted"
 
 
-_STATEMENT = _Statement()
+_EXIT_MESSAGE = _ExitMessage()
 
 
 def on_interrupt(describe: Callable[[], str]) -> None:
     """Register the line for a Ctrl-C from now on: what is kept and how to resume. ``describe`` may be called from
     another thread, so it must only read files."""
-    _STATEMENT.describe = describe
+    _EXIT_MESSAGE.describe = describe
 
 
 def runs_kept(out: Path) -> str:
@@ -89,13 +89,13 @@ class InterruptibleGroup(TyperGroup):
     """The group of all commands; an interrupted one prints its registered line."""
 
     def invoke(self, ctx: Any) -> Any:
-        _STATEMENT.begin()
+        _EXIT_MESSAGE.begin()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             if sys.stderr.isatty():
                 print(file=sys.stderr)  # the terminal has shown ^C
-            _STATEMENT.print_once(note)
+            _EXIT_MESSAGE.print_once(note)
             raise typer.Exit(INTERRUPTED) from None
 
 
@@ -110,17 +110,17 @@ def forced_end() -> Iterator[None]:
         return
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    old_descriptor = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     pressed = Event()
     Thread(target=_watch, args=(reader, pressed), daemon=True).start()
     try:
         yield
     finally:
-        if pressed.is_set() and _STATEMENT.is_printed:
+        if pressed.is_set() and _EXIT_MESSAGE.is_printed:
             atexit._run_exitfuncs()
             sys.stdout.flush()
             os._exit(INTERRUPTED)
-        signal.set_wakeup_fd(before)
+        signal.set_wakeup_fd(old_descriptor)
         os.close(writer)
 
 
@@ -130,17 +130,17 @@ def _watch(reader: int, pressed: Event) -> None:
         os.close(reader)
         return
     pressed.set()
-    again = _next_interrupt(reader, SILENCE_S)
-    _STATEMENT.print_once(_write_past_bars)
-    if not again:
+    second = _next_interrupt(reader, SILENCE_S)
+    _EXIT_MESSAGE.print_once(_write_past_bars)
+    if not second:
         _next_interrupt(reader, PATIENCE_S - SILENCE_S)
     os._exit(INTERRUPTED)
 
 
 def _write_past_bars(line: str) -> None:
-    before = f"{SHOW_CURSOR}\n" if os.isatty(STDERR) else ""
+    prefix = f"{SHOW_CURSOR}\n" if os.isatty(STDERR) else ""
     with suppress(OSError):
-        os.write(STDERR, f"{before}nasbed: {line}\n".encode())
+        os.write(STDERR, f"{prefix}nasbed: {line}\n".encode())
 
 
 def _next_interrupt(reader: int, patience_s: float | None) -> bool:

@@ -1,4 +1,4 @@
-"""Progress bars, on standard error and only where somebody watches."""
+"""Progress bars, on standard error and only on a terminal."""
 
 from __future__ import annotations
 

@@ -26,7 +26,9 @@ MetricKey = Annotated[
     str | None,
     typer.Option("--metric", metavar="KEY", show_default="the validation metric", help="The metric to predict."),
 ]
-Fidelity = Annotated[int | None, typer.Option(show_default="the highest", help="Only evaluations at this fidelity.")]
+Fidelity = Annotated[
+    int | None, typer.Option(show_default="the highest", help="Use only evaluations at this fidelity.")
+]
 ScoresAndTables = Annotated[
     list[str] | None,
     typer.Argument(
@@ -35,7 +37,9 @@ ScoresAndTables = Annotated[
         help="A file of scores and the table with the true values (an id or a folder), once or several times.",
     ),
 ]
-TopPercent = Annotated[float, typer.Option(help="The size of the top: the truly best architectures, in per cent.")]
+TopPercent = Annotated[
+    float, typer.Option(help="The share of truly best architectures that counts as the top, in per cent.")
+]
 TopWeight = Annotated[float, typer.Option(help="The weight of the top in rank-biased overlap, above 0 and below 1.")]
 
 

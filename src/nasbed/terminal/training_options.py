@@ -1,4 +1,4 @@
-"""What commands that train a network share: their options, and the check of a checkpoint."""
+"""Shared options of commands that train a network, and the check of a checkpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ RecipeName = Annotated[
 ]
 Epochs = Annotated[int | None, typer.Option(show_default="the largest", help="One of the recipe's budgets.")]
 Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")]
-Threads = Annotated[int, typer.Option(min=1, help="CPU threads; more help large networks only.")]
+Threads = Annotated[
+    int, typer.Option(min=1, help="The number of CPU threads; more than the default helps only large networks.")
+]
 CheckpointFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Save the training to this file after every epoch.")
 ]

@@ -1,4 +1,5 @@
-"""Conformance suites: subclass one in your own tests and your plug-in is held to the same rules as what ships here.
+"""Conformance suites: subclass one in your own tests, and your plug-in must satisfy the same rules as the package's own
+parts.
 
 ::
 

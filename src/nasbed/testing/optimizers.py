@@ -1,4 +1,4 @@
-"""What every search method must satisfy, whatever it does. Needs no test framework but plain ``assert``."""
+"""The rules of every search method. Only plain ``assert`` is needed, no test framework."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class OptimizerConformance(ABC):
                 optimizer.tell(())
 
     def test_the_same_generator_gives_the_same_proposals(self) -> None:
-        """Whatever state numpy's and Python's global generators are in."""
+        """Proposals do not depend on numpy's and Python's global generators."""
         for small_space in small_spaces():
             _seed_globally(1)
             first = self.run(small_space, measured, outstanding=3)
@@ -114,7 +114,7 @@ class OptimizerConformance(ABC):
         problem = problem_on(space("nb201"))
         optimizer = self.make_optimizer(problem, np.random.default_rng(0))
         assert not any(isinstance(value, Benchmark) for value in vars(optimizer).values())
-        assert self.run(problem.space, _tested(1.0)) == self.run(problem.space, _tested(-1.0))
+        assert self.run(problem.space, _answer_with_test(1.0)) == self.run(problem.space, _answer_with_test(-1.0))
 
     def test_a_start_that_it_is_given_is_taken_up(self) -> None:
         """It proposes exactly these architectures, learns their results, and continues with its own proposals."""
@@ -153,7 +153,7 @@ class OptimizerConformance(ABC):
             assert self._lines_after(3_000) < 1.5 * self._lines_after(500)
 
     def _lines_after(self, history: int) -> int:
-        """The lines of Python that 40 evaluations take after so many answers."""
+        """The lines of Python that 40 evaluations take after this many answers."""
         large, rng = space("fbnet"), np.random.default_rng(0)
         optimizer = self.make_optimizer(problem_on(large), rng)
         optimizer.tell([measured(Proposal(large.sample(rng))) for _ in range(history)])
@@ -184,12 +184,12 @@ def lines_run(call: Callable[[], object]) -> int:
         count += event == "line"
         return trace
 
-    before = sys.gettrace()
+    old_trace = sys.gettrace()
     sys.settrace(trace)
     try:
         call()
     finally:
-        sys.settrace(before)
+        sys.settrace(old_trace)
     return count
 
 
@@ -257,7 +257,7 @@ def _every_third_fails(proposal: Proposal) -> Observation:
     return measured(proposal)
 
 
-def _tested(sign: float) -> Answer:
+def _answer_with_test(sign: float) -> Answer:
     def answer(proposal: Proposal) -> Observation:
         observation = measured(proposal)
         values = {**observation.values, TEST_ACCURACY: 50 + sign * (observation["validation_accuracy"] / 4)}

@@ -1,4 +1,4 @@
-"""What every zero-cost proxy must satisfy, whatever it measures. Needs torch, and no test framework but ``assert``."""
+"""The rules of every zero-cost proxy. Only torch and plain ``assert`` are needed, no test framework."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CELLS = (
     "|skip_connect~0|+|none~0|nor_conv_1x1~1|+|nor_conv_1x1~0|none~1|avg_pool_3x3~2|",
     "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|",
 )
-"""With gradients everywhere, with layers that have none, and without any way from the images to the output."""
+"""Networks with gradients everywhere, with layers that have none, and without a path from the images to the output."""
 SIDE = 8
 """Of the images, in pixels."""
 
@@ -143,7 +143,7 @@ def batch() -> tuple[Tensor, Tensor]:
 
 
 def state_of(network: nn.Module) -> list[Any]:
-    """Everything of a network that a proxy might leave changed, and torch's own generator."""
+    """All states of a network that a proxy might change, and torch's own generator."""
     import torch
 
     state: list[Any] = [tensor.detach().clone() for tensor in (*network.parameters(), *network.buffers())]

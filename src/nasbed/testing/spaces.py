@@ -1,4 +1,4 @@
-"""What every search space must satisfy, whatever it describes. Needs no test framework but plain ``assert``."""
+"""The rules of every search space. Only plain ``assert`` is needed, no test framework."""
 
 from __future__ import annotations
 
@@ -58,8 +58,10 @@ class SpaceConformance(ABC):
 
     def test_sampling_depends_on_the_generator_alone(self) -> None:
         space = self.make_space()
-        drawn = [[space.sample(rng) for _ in range(5)] for rng in (np.random.default_rng(7), np.random.default_rng(7))]
-        assert drawn[0] == drawn[1]
+        samples = [
+            [space.sample(rng) for _ in range(5)] for rng in (np.random.default_rng(7), np.random.default_rng(7))
+        ]
+        assert samples[0] == samples[1]
 
     def test_text_round_trip(self) -> None:
         space, archs = self.architectures()
@@ -171,8 +173,8 @@ class SpaceConformance(ABC):
             return
         places, names = space.operations.places, space.operations.names
         assert set(space.operations.parameter_free) <= set(names)
-        chosen = space.codes(archs)[:, places]
-        assert chosen.min() >= 0 and chosen.max() < len(names)
+        operations = space.codes(archs)[:, places]
+        assert operations.min() >= 0 and operations.max() < len(names)
         assert space.operations_present(archs).shape == (len(archs), len(places))
 
     def test_edits_of_a_table_find_every_listed_neighbor(self) -> None:
@@ -225,10 +227,10 @@ class SpaceConformance(ABC):
     def test_junk_is_refused_in_one_line(self) -> None:
         space = self.make_space()
         for text in JUNK:
-            _refused(lambda text=text: space.parse(text))
+            _error_message(lambda text=text: space.parse(text))
         for obj in (None, 3, 2.5, object(), [[[]]], {"a": 1}, b"x"):
-            _refused(lambda obj=obj: space.from_native(obj))
-            _refused(lambda obj=obj: space.parse(obj))
+            _error_message(lambda obj=obj: space.from_native(obj))
+            _error_message(lambda obj=obj: space.parse(obj))
 
     def test_foreign_and_malformed_architectures_are_refused(self) -> None:
         space, archs = self.architectures()
@@ -243,7 +245,7 @@ class SpaceConformance(ABC):
             Architecture(space.name, (*code[:-1], 0.0)),  # type: ignore[arg-type]
             Architecture(space.name, list(code)),  # type: ignore[arg-type]
         ):
-            message = _refused(lambda bad=bad: space.validate(bad))
+            message = _error_message(lambda bad=bad: space.validate(bad))
             assert message
         try:
             space.validate("nonsense")  # type: ignore[arg-type]
@@ -257,7 +259,7 @@ class SpaceConformance(ABC):
             assert twin.format(archs[0]) == space.format(archs[0])
 
 
-def _refused(call: object) -> str:
+def _error_message(call: object) -> str:
     """The one-line message with which a call fails."""
     try:
         result = call()  # type: ignore[operator]

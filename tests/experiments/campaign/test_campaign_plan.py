@@ -95,7 +95,7 @@ def test_campaign_text_survives_being_written() -> None:
     [
         ("rs = 0.5", "rs = 0.4", "shares add up to 1, got 0.9"),
         ("rs = 0.5", "rs = -0.5", "a share lies above 0"),
-        ("rs = 0.5", "fill = 0.5", "'fill' means something else"),
+        ("rs = 0.5", "fill = 0.5", "'fill' has another meaning"),
         ("seed = 3", "sed = 3", "no .campaign. key 'sed'; did you mean seed"),
         ('name = "darts-digits"', 'name = "Darts Digits"', "a campaign's name is lower-case words"),
         ('name = "darts-digits"', "", "has a name, got none"),
@@ -132,7 +132,7 @@ def test_campaign_refuses_what_it_cannot_be(old: str, new: str, message: str) ->
         ('"support.campaign_functions:quality"', '"gone.py:f"', "gone.py is not a file"),
         ('function = "support.campaign_functions:quality"\n', "", "of kind function has function, got no function"),
         ("timeout_s = 600", "timeout = 600", "has no key 'timeout'"),
-        ("timeout_s = 600", "timeout_s = 0", "a time-out is a number of seconds above 0"),
+        ("timeout_s = 600", "timeout_s = 0", "a timeout is a number of seconds above 0"),
         ("fidelities = [4, 12]", "fidelities = [12, 4]", "fidelities of a trainer rise"),
         ('name = "latency"', 'nam = "latency"', "has name, split, direction, unit and bounds"),
         ('unit = "%"', "unit = 7", "the unit of a metric is a text, got 7"),

@@ -169,7 +169,7 @@ def test_campaign_refuses_searches_that_are_none_or_do_not_fit(folder: Path) -> 
     assert "bad.json, epoch 1" in refusal("bad.json")
     for name in ("rs", "repeats"):
         written(folder / "named.json", name, SOME[:1])
-        assert f"a search by '{name}', which means something else" in refusal("named.json")
+        assert f"a search by '{name}', which has another meaning" in refusal("named.json")
     absolute = replace(
         WITH, folder=folder / "elsewhere", trajectories=Trajectories((str(folder / "searches/*/*.json"),))
     )

@@ -151,7 +151,7 @@ def test_searches_are_grouped_by_all_but_the_seed() -> None:
         "darts (epochs 50)",
         "darts (epochs 12, rate 0.1)",
     ]
-    with pytest.raises(InvalidOption, match="darts with seed 0 is there twice"):
+    with pytest.raises(InvalidOption, match="darts with seed 0 occurs twice"):
         group_by_settings([b, b])
 
 

@@ -54,7 +54,7 @@ def test_zero_cost_prints_verdicts_and_writes_a_report(pair: tuple[str, str], tm
     assert result.exit_code == 0, result.exception
     lines = result.output.splitlines()
     assert lines[0].split() == ["statement", "verdict", "why"] and lines[-1].endswith("report.html")
-    assert "S4 spearman" in result.output and "There, scores beside the encoding" in result.output
+    assert "S4 spearman" in result.output and "There, adding scores to the encoding" in result.output
     numbers = json.loads((out / "numbers.json").read_text())
     assert [task["task"] for task in numbers["tasks"]] == ["generated/nb201", "generated/nb201 (2)"]
     assert numbers["tasks"][0]["remark"] == "taken on images of others; the truth is of generated"
@@ -66,7 +66,7 @@ def test_zero_cost_refuses_bad_input_in_one_line_before_working(pair: tuple[str,
     out = tmp_path / "out"
     scores, table = pair
     for arguments, words in (
-        ((scores,), "scores come with their table"),
+        ((scores,), "scores and tables come in pairs"),
         ((table, table), "scores are a file or, in the package, darts-cifar10-16"),
         ((scores, "no/such"), "no benchmark is called"),
         ((scores, table, "--top", "0"), "more than 0 and at most 100 percent"),

@@ -37,7 +37,7 @@ def baseline(
     resume: options.Resume = False,
     paper: Annotated[
         str | None,
-        typer.Option(show_default="DATASET", help="Which of the paper's datasets it is, if its name is another."),
+        typer.Option(show_default="DATASET", help="The paper's name of this dataset, if it differs."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -70,7 +70,7 @@ def baseline(
     from nasbed.training import load_recipe
     from nasbed.training.devices import chosen_device, threads_used
 
-    chosen_recipe, where = load_recipe(recipe), chosen_device(device)
+    chosen_recipe, torch_device = load_recipe(recipe), chosen_device(device)
     chosen_recipe = replace(chosen_recipe, precision="bfloat16") if bfloat16 else chosen_recipe
     budget = chosen_recipe.budget(epochs)
     if out is not None:
@@ -85,7 +85,7 @@ def baseline(
             paper=paper,
             seed=seed,
             epochs=epochs,
-            device=where,
+            device=torch_device,
             checkpoint=checkpoint,
             progress=lambda end, valid: report_epoch(end.done, _progress_text(end.loss, valid)),
         )
@@ -95,15 +95,15 @@ def baseline(
     if json:
         print_json(plain(asdict(result) | {"published": published_accuracy}))
     else:
-        print_fields(_shown(result, published_accuracy, recipe=chosen_recipe.name))
+        print_fields(_result_fields(result, published_accuracy, recipe=chosen_recipe.name))
 
 
 def _progress_text(loss: float, valid: float | None) -> str:
     return f"loss {loss:.3f}" + (f"  validation {valid:.2f} %" if valid is not None else "")
 
 
-def _shown(result: UnseenResult, published_accuracy: float | None, *, recipe: str) -> dict[str, object]:
-    """Name and value, a line each; nothing where nothing was measured."""
+def _result_fields(result: UnseenResult, published_accuracy: float | None, *, recipe: str) -> dict[str, object]:
+    """Names and values, without values that were not measured."""
     train, valid, test = result.images
     fields: dict[str, object] = {
         "model": f"{result.model}, {readable(result.parameters)} parameters",

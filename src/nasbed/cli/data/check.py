@@ -1,4 +1,4 @@
-"""``nasbed data check``: whether a dataset in the competition's format can be trusted."""
+"""``nasbed data check``: check a dataset in the competition's format."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check(
     from nasbed.datasets.unseen.checks.format_checks import check_folder
 
     if not folder.is_dir():
-        raise BadFile(f"a dataset to check is a folder, {folder} is none; check the path")
+        raise BadFile(f"a dataset to check is a folder, {folder} is not a folder; check the path")
     with row_bars() as report_progress:
         findings = check_folder(folder, report_progress)
     count = {name: sum(finding.severity == name for finding in findings) for name in ("error", "warning", "note")}

@@ -1,4 +1,4 @@
-"""``nasbed data …``: image datasets, made from their published files and looked at."""
+"""``nasbed data …``: make image datasets from published files, and inspect them."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def list_(json: Json = False) -> None:
     from nasbed.datasets import DATASETS
     from nasbed.datasets.store import stored_names
 
-    stored = stored_names()
-    listed: list[dict[str, Any]] = []
+    installed_names = stored_names()
+    entries: list[dict[str, Any]] = []
     for name in DATASETS:
         source = DATASETS.get(name)()
-        listed.append(
+        entries.append(
             {
                 "name": name,
                 "what": source.title,
@@ -75,18 +75,18 @@ def list_(json: Json = False) -> None:
                 "test": source.counts[1],
                 "shape": list(source.shape),
                 "classes": len(source.classes),
-                "present": name in stored,
+                "present": name in installed_names,
                 "get": source.how(),
             }
         )
-    for name in stored:
+    for name in installed_names:
         if name not in DATASETS:
-            fields = _described(name)
+            fields = _description(name)
             fields |= {"what": f"made from {fields['made from']}", "classes": len(fields["classes"])}
-            listed.append({key: fields[key] for key in ("name", "what", "train", "test", "shape", "classes")})
-            listed[-1] |= {"present": True, "get": ""}
+            entries.append({key: fields[key] for key in ("name", "what", "train", "test", "shape", "classes")})
+            entries[-1] |= {"present": True, "get": ""}
     if json:
-        print_json(listed)
+        print_json(entries)
     else:
         rows = [
             (
@@ -95,7 +95,7 @@ def list_(json: Json = False) -> None:
                 row["classes"],
                 "present" if row["present"] else row["get"],
             )
-            for row in listed
+            for row in entries
         ]
         print_table(("name", "what", "train", "test", "shape", "classes", "how to get it"), rows)
 
@@ -126,11 +126,12 @@ def make(
     name: Annotated[str, typer.Argument(metavar="NAME", help="addnist, language, multnist, cifartile, gutenberg, …")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The new folder for the dataset.")],
     source: Annotated[
-        Path | None, typer.Option(metavar="DIR|FILE", help="The raw material, as 'nasbed data unseen' lists it.")
+        Path | None,
+        typer.Option(metavar="DIR|FILE", help="The source data; 'nasbed data unseen' lists what is needed."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the images. The hashes of seed 0 are published.")] = 0,
     as_released: Annotated[
-        bool, typer.Option("--as-released", help="Follow the authors' scripts where they differ from the paper.")
+        bool, typer.Option("--as-released", help="Follow the authors' scripts if they differ from the paper.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -187,7 +188,7 @@ app.command()(baseline)
 
 
 def _print(dataset: Dataset, json: bool) -> None:
-    fields = _described(dataset.name)
+    fields = _description(dataset.name)
     if json:
         print_json(fields)
     else:
@@ -195,7 +196,7 @@ def _print(dataset: Dataset, json: bool) -> None:
         print_fields(fields | lists)
 
 
-def _described(name: str) -> dict[str, Any]:
+def _description(name: str) -> dict[str, Any]:
     import numpy as np
 
     from nasbed.datasets import load

@@ -23,22 +23,21 @@ def oneshot(
         str, typer.Option(metavar="NAME|DIR", help="A name from 'nasbed data list', or a folder of the competition.")
     ] = "digits",
     epochs: Annotated[
-        int | None, typer.Option(min=1, show_default="50, bonsai-net: 10", help="The epochs of the search.")
+        int | None, typer.Option(min=1, show_default="50, bonsai-net: 10", help="The number of epochs of the search.")
     ] = None,
     channels: Annotated[
-        int | None, typer.Option(min=1, show_default="16, bonsai-net: 8", help="The channels of the first cells.")
+        int | None,
+        typer.Option(min=1, show_default="16, bonsai-net: 8", help="The number of channels of the first cells."),
     ] = None,
     cells: Annotated[
         int | None,
-        typer.Option(
-            min=1, show_default="8, nb201: 5", help="The number of cells; in nb201, of each of the three stages."
-        ),
+        typer.Option(min=1, show_default="8, nb201: 5", help="The number of cells; in nb201, per stage."),
     ] = None,
     batch: Annotated[
         int | None, typer.Option(min=1, show_default="64", help="The batch size in each half of the images.")
     ] = None,
     epoch_images: Annotated[
-        int | None, typer.Option(min=1, show_default="all", help="The images of an epoch, from each half.")
+        int | None, typer.Option(min=1, show_default="all", help="The number of images per epoch, from each half.")
     ] = None,
     seed: Annotated[
         int, typer.Option(min=0, help="The seed of the weights, the parameters and the order of the images.")
@@ -125,7 +124,7 @@ def oneshot(
     options: dict[str, Any] = {"epochs": epochs, "channels": channels, "batch": batch, "precision": precision}
     options |= {"epoch_images": epoch_images, "cells": cells}
     options = {name: value for name, value in options.items() if value is not None}
-    chosen = chosen_device(device)
+    torch_device = chosen_device(device)
     settings, method_options = read_settings(method, kind, options, set_ or [], stop)
     name = kind.searched_space(space, settings)
     recipe = None if train is None else kind.training_recipe(load_recipe(train), settings)
@@ -134,7 +133,7 @@ def oneshot(
         check_recipe(name, images, recipe)
     parts = (method, name, images.name, str(seed)) if kind.chooses_space else (method, images.name, str(seed))
     folder = out or Path("searches") / "-".join(parts)
-    request = SearchRequest(method, kind, name, images, seed, settings, method_options, stop, chosen, folder)
+    request = SearchRequest(method, kind, name, images, seed, settings, method_options, stop, torch_device, folder)
     with resumable(folder, threads):
         record = finished_search(request) or run_search(request, quiet=json)
         outcome = None

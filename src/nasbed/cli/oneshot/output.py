@@ -1,4 +1,4 @@
-"""What ``nasbed oneshot`` prints: a search that ended, and the methods there are."""
+"""The output of ``nasbed oneshot``: a finished search, and the available methods."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def plain_search(record: SearchRecord, folder: Path) -> dict[str, Any]:
 
 def print_search(record: SearchRecord, wording: SearchWording, folder: Path, outcome: dict[str, Any] | None) -> None:
     searched = record.searched
-    shown: dict[str, object] = {
+    fields: dict[str, object] = {
         "method": record.method,
         "space": record.space,
         "dataset": record.dataset,
@@ -65,11 +65,11 @@ def print_search(record: SearchRecord, wording: SearchWording, folder: Path, out
         "search time": f"{searched.search_time_s:.1f} s",
     }
     if searched.architecture is not None:
-        shown |= wording.summary(searched)
+        fields |= wording.summary(searched)
     if outcome is not None:
-        shown |= _training_fields(outcome)
+        fields |= _training_fields(outcome)
     typer.echo()
-    print_fields(shown)
+    print_fields(fields)
     if searched.architecture is not None:
         typer.echo()
         typer.echo("\n".join(wording.cell_lines(searched.architecture)))
@@ -79,18 +79,18 @@ def print_search(record: SearchRecord, wording: SearchWording, folder: Path, out
 
 
 def _training_fields(outcome: dict[str, Any]) -> dict[str, object]:
-    shown: dict[str, object] = {
+    fields: dict[str, object] = {
         "trained by": f"{outcome['recipe']}, {outcome['epochs']} epoch{'s' if outcome['epochs'] > 1 else ''}, "
         f"seed {outcome['seed']}: {outcome['status']}" + (f", {outcome['reason']}" if outcome["reason"] else "")
     }
     for name in ("validation", "test"):
         if outcome[f"{name}_accuracy"] is not None:
-            shown[f"{name} accuracy"] = f"{outcome[f'{name}_accuracy']:.2f} %"
-    return shown
+            fields[f"{name} accuracy"] = f"{outcome[f'{name}_accuracy']:.2f} %"
+    return fields
 
 
 def print_methods(*, json: bool) -> None:
-    """The methods, what each is, and its settings with their defaults."""
+    """The methods with their descriptions, settings and defaults."""
     methods = []
     for name in METHODS:
         kind = METHODS.get(name)

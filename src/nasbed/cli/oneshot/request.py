@@ -1,4 +1,4 @@
-"""What ``nasbed oneshot`` was asked to search: read from its options, and checked."""
+"""The request of ``nasbed oneshot``: its options, read and checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BATCH = SearchSettings().batch
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchRequest:
-    """The search that is asked for, and the folder that it goes into."""
+    """The requested search, and the folder that it goes into."""
 
     method: str
     kind: type[OneShotMethod[Any]]
@@ -38,7 +38,7 @@ class SearchRequest:
 
 
 def check_refused(method: str, kind: type[OneShotMethod[Any]], options: dict[str, Any]) -> None:
-    """Raise where an option of the command is given that the method does not have."""
+    """Raise for an option of the command that the method lacks."""
     for name, reason in kind.refused_options.items():
         if options.get(name) is not None:
             raise InvalidOption(f"{name} is not for {method}, which {reason}")
@@ -58,13 +58,13 @@ def read_settings(
     """
     names = set(kind.settings.names())
     if refused := [name for name in options if name not in names]:
-        raise InvalidOption(f"{method} has no setting {refused[0]}; leave --{refused[0].replace('_', '-')} out")
+        raise InvalidOption(f"{method} has no setting {refused[0]}; omit --{refused[0].replace('_', '-')}")
     settings, method_options = _split_settings(method, kind, names, texts)
     _check_method_options(kind, method_options)
     if stop is not None and stop not in STOPPING_RULES:
         raise InvalidOption(f"a search is stopped by {' or '.join(STOPPING_RULES)}, got {stop!r}; choose one of them")
     if stop == "eigenvalue" and not settings.setdefault("eigenvalue_images", options.get("batch", BATCH)):
-        raise InvalidOption("--stop eigenvalue needs eigenvalues; leave supernet.eigenvalue_images=0 out")
+        raise InvalidOption("--stop eigenvalue needs eigenvalues; omit supernet.eigenvalue_images=0")
     try:
         return kind.settings(**options, **settings), method_options
     except TypeError as error:
@@ -76,7 +76,7 @@ def read_settings(
 def _split_settings(
     method: str, kind: type[OneShotMethod[Any]], names: set[str], texts: list[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What ``--set`` says of the settings, which have these names, and of the options of the method."""
+    """The values of ``--set``: settings, which have these names, and options of the method."""
     prefix = kind.settings_prefix
     own = OWN_OPTIONS if "--cells" in kind.refused_options else OWN_OPTIONS | {"cells"}
     settings: dict[str, Any] = {}
@@ -111,7 +111,7 @@ def _check_method_options(kind: type[OneShotMethod[Any]], options: dict[str, Any
 
 
 def _fits(value: Any, default: Any) -> bool:
-    """Whether a value is of the kind of a default; a whole number may be left out, where it limits something."""
+    """Whether a value has the type of a default; a whole number that is a limit may be None."""
     if default is None or isinstance(default, list | tuple):
         return default is None or isinstance(value, list)
     if isinstance(default, bool) or isinstance(value, bool):
@@ -122,7 +122,7 @@ def _fits(value: Any, default: Any) -> bool:
 
 
 def option_defaults(kind: type) -> dict[str, Any]:
-    """What a method takes as keywords: its own, and those of its base classes where it passes others on."""
+    """The keywords of a method: its own, and those of its base classes if it passes others on."""
     defaults: dict[str, Any] = {}
     for owner in kind.__mro__:
         if owner is object or "__init__" not in vars(owner):
@@ -138,7 +138,8 @@ def option_defaults(kind: type) -> dict[str, Any]:
 
 
 def set_defaults(kind: type[OneShotMethod[Any]]) -> dict[str, Any]:
-    """What ``--set`` takes without a prefix, with the defaults: options of the method, or its settings."""
+    """The names that ``--set`` accepts without a prefix, with their defaults: options of the method, or its
+    settings."""
     if kind.settings_prefix:
         return option_defaults(kind)
     plain = kind.settings().plain()

@@ -1,4 +1,4 @@
-"""The search behind ``nasbed oneshot``: read if it has ended, resumed or started, reported, and stored."""
+"""The search of ``nasbed oneshot``: loaded if it has ended, otherwise started or resumed, reported and stored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RECORD, CHECKPOINT, CELLS, RESULTS, TRAINED = "search.json", "search.ckpt", "cel
 
 
 def check_recipe(space: str, images: Dataset, recipe: Recipe) -> None:
-    """Raise, before anything is searched, where what is found could not be trained by a recipe."""
+    """Raise before the search if its result could not be trained by a recipe."""
     network = recipe_network(named_space(space).sample(np.random.default_rng(0)), images, recipe)
     check_drop_path(network, recipe)
 
@@ -70,7 +70,7 @@ def finished_search(request: SearchRequest) -> SearchRecord | None:
 
 
 def _check_same(folder: Path, pairs: dict[str, tuple[Any, Any]]) -> None:
-    """Raise unless the two of every pair, what was searched and what is asked for, are equal."""
+    """Raise unless the stored and the requested value of every pair are equal."""
     for name, (old, new) in pairs.items():
         if old != new:
             raise InvalidOption(
@@ -122,18 +122,18 @@ def run_search(request: SearchRequest, *, quiet: bool) -> SearchRecord:
 def _reporter(
     wording: SearchWording, move_bar: Callable[[int, str], None], *, quiet: bool
 ) -> Callable[[SearchEpoch], None]:
-    """Moves the bar, and prints a line when the architecture is another; a line now and then where there is no bar."""
+    """Move the bar, and print a line when the architecture changes; without a bar, a line from time to time."""
     has_terminal = sys.stderr.isatty()
-    before: Architecture | None = None
+    previous: Architecture | None = None
     last = monotonic()
 
     def report(epoch: SearchEpoch) -> None:
-        nonlocal before, last
+        nonlocal previous, last
         numbers = wording.progress(epoch)
         move_bar(epoch.epoch, numbers)
-        if epoch.architecture != before:
-            _print_beside_bar(f"epoch {epoch.epoch}: {wording.new_architecture(epoch, before)}", err=quiet)
-        before = epoch.architecture
+        if epoch.architecture != previous:
+            _print_beside_bar(f"epoch {epoch.epoch}: {wording.new_architecture(epoch, previous)}", err=quiet)
+        previous = epoch.architecture
         if not has_terminal and monotonic() - last > LINE_S:
             note(f"epoch {epoch.epoch}: {numbers}")
             last = monotonic()
@@ -146,7 +146,7 @@ def _device_name(device: torch.device) -> str:
 
 
 def _print_beside_bar(text: str, *, err: bool) -> None:
-    """On a terminal the bar makes room for what is printed; elsewhere it must not be met."""
+    """On a terminal, lines are printed above the bar."""
     stream = sys.stderr if err else sys.stdout
     if stream.isatty():
         print(text, file=stream)
@@ -155,7 +155,7 @@ def _print_beside_bar(text: str, *, err: bool) -> None:
 
 
 def train_architecture(arch: Architecture, request: SearchRequest, recipe: Recipe) -> dict[str, Any]:
-    """Train what was found from its first weights, and write the result; the same command resumes that too."""
+    """Train the architecture from scratch, and write the result; the same command resumes the training too."""
     epochs = recipe.budget(None)
     with epoch_bar(epochs) as move_bar:
         trained = train(
@@ -167,8 +167,8 @@ def train_architecture(arch: Architecture, request: SearchRequest, recipe: Recip
             checkpoint=request.folder / f"train-{recipe.name}.ckpt",
             progress=lambda end: move_bar(end.done, f"loss {end.loss:.3f}"),
         )
-    about = {"recipe": recipe.name, "epochs": epochs, "seed": request.seed, "device": str(request.device)}
-    outcome = about | asdict(trained)
+    setup = {"recipe": recipe.name, "epochs": epochs, "seed": request.seed, "device": str(request.device)}
+    outcome = setup | asdict(trained)
     with complete_file(request.folder / TRAINED) as draft:
         draft.write_text(json.dumps(outcome, indent=1) + "\n")
     return outcome

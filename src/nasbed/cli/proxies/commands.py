@@ -1,4 +1,4 @@
-"""``nasbed proxies …``: score untrained networks, and judge what the scores are worth."""
+"""``nasbed proxies …``: score untrained networks, and judge the scores."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def score(
         Path | None, typer.Option(metavar="FILE.parquet", help="Score the architectures of another file of scores.")
     ] = None,
     dataset: Annotated[str, typer.Option(help="The dataset of the images, from: nasbed data list")] = "digits",
-    proxies: Annotated[str, typer.Option(help="Names with commas, from 'nasbed proxies list'.")] = "all",
+    proxies: Annotated[str, typer.Option(help="Comma-separated names from 'nasbed proxies list'.")] = "all",
     n: Annotated[
         int | None,
         typer.Option("--n", min=1, show_default="1000; all of a table or file", help="The number of architectures."),
@@ -72,7 +72,7 @@ def score(
     sample_seed: Annotated[int, typer.Option(min=0, help="The seed of the random architectures.")] = 0,
     device: Device = "auto",
     processes: Annotated[
-        int | None, typer.Option(min=1, show_default="all cores", help="Networks at the same time.")
+        int | None, typer.Option(min=1, show_default="all cores", help="Number of parallel networks.")
     ] = None,
     timeout: Annotated[float | None, typer.Option(min=1, help="Timeout per network, in seconds.")] = None,
     json: Json = False,
@@ -131,7 +131,7 @@ def import_(
         str, typer.Option(show_default="as zc_SPACE.json says", help="The space of the architectures.")
     ] = "",
     dataset: Annotated[
-        str, typer.Option(help="The dataset to take from a JSON file, or whose images were scored.")
+        str, typer.Option(help="The dataset to read from a JSON file, or the one whose images were scored.")
     ] = "",
     architecture: Annotated[
         str,
@@ -140,12 +140,12 @@ def import_(
         ),
     ] = "",
     proxies: Annotated[
-        str, typer.Option(show_default="all that nasbed has", help="The columns to take, with commas.")
+        str, typer.Option(show_default="all that nasbed has", help="Comma-separated columns to import.")
     ] = "",
     negate: Annotated[
-        str, typer.Option(help="The columns in which lower is better, with commas; their sign is changed.")
+        str, typer.Option(help="Comma-separated columns in which lower is better; their sign is changed.")
     ] = "",
-    source: Annotated[str, typer.Option(help="Who published the scores.")] = "",
+    source: Annotated[str, typer.Option(help="The publication of the scores.")] = "",
     json: Json = False,
 ) -> None:
     """Convert published scores: NAS-Bench-Suite-Zero's JSON, or a table with one column per proxy.
@@ -232,7 +232,7 @@ def _names(text: str) -> list[str]:
 def _architectures(
     name: str | None, table: str | None, like: Path | None, count: int | None, seed: int
 ) -> list[Architecture]:
-    """Random ones of a space, of a table or of a file; all of a table or a file where no number is given."""
+    """Random architectures of a space, a table or a file; without a number, all of a table or a file."""
     import numpy as np
 
     from nasbed.benchmarks.catalog import load_table
@@ -241,7 +241,7 @@ def _architectures(
     from nasbed.spaces import space
 
     if sum(option is not None for option in (name, table, like)) != 1:
-        raise InvalidOption("architectures come from --space, --table or --like, one of them; name one")
+        raise InvalidOption("architectures come from --space, --table or --like; give exactly one")
     rng = np.random.default_rng(seed)
     if name is not None:
         return random_architectures(space(name), 1000 if count is None else count, rng)
@@ -258,7 +258,7 @@ def _architectures(
 
 
 def _print_scores(scored: ScoreTable, names: Sequence[str], out: Path, json: bool) -> None:
-    """A line a proxy: how many have a score, in what range, and what a network takes."""
+    """A line per proxy: how many networks have a score, its range, and the time per network."""
     import numpy as np
 
     rows: list[tuple[object, ...]] = []

@@ -1,4 +1,4 @@
-"""``nasbed proxies evaluate``: what the scores of zero-cost proxies are worth."""
+"""``nasbed proxies evaluate``: the quality of zero-cost proxies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EMBEDDED = ("darts-cifar10-16", "darts-cifar10-16")
 """The scores and the table that come with the package."""
-LEGEND = "[95 % interval]; + better, \u2212 worse than {baseline} (p < 0.05, Holm); RBO by chance: {chance}"
+LEGEND = "[95 % interval]; + better, \u2212 worse than {baseline} (p < 0.05, Holm); RBO of random scores: {chance}"
 
 
 def evaluate(
@@ -103,11 +103,11 @@ def _task(scores: str, table: str, metric: str | None) -> RankedTask:
 
 
 def _check(pairs: Sequence[str], out: Path, formats: Sequence[str], resamples: int) -> None:
-    """What would fail at the end fails now."""
+    """Raise now for errors that would otherwise occur at the end."""
     if len(pairs) % 2:
         raise InvalidOption(
             f"scores and tables come in pairs, SCORES TABLE, got {len(pairs)}; name a table after each file"
         )
     if resamples < 1:
-        raise InvalidOption(f"an interval takes 1 resample or more, got {resamples}; 1000 will do")
+        raise InvalidOption(f"an interval takes 1 resample or more, got {resamples}; 1000 is enough")
     check_report(out, formats)

@@ -1,8 +1,8 @@
 """NAS-Bench-101's query interface over a nasbed table: opened in milliseconds, without TensorFlow.
 
-What differs from the published package: repeats are drawn by the object's own generator, so that no global seed is set
-or used up; a cell of more than seven vertices is outside the domain instead of an internal error; the adjacency and
-operations in an answer are those of the cell that was asked for, pruned. Training new networks is not offered.
+It differs from the published package in four ways. The object's own generator draws repeats, so that no global seed is
+set or used. A cell of more than seven vertices is outside the domain, not an internal error. The adjacency and
+operations in an answer are those of the queried cell, pruned. New networks cannot be trained.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ MEASURED = {
     "validation_accuracy": "validation_accuracy",
     "test_accuracy": "test_accuracy",
 }
-"""What an answer calls a column of the table."""
+"""The names of the table's columns in an answer."""
 
 _OF_COLUMNS = (
-    *("_cache", "_columns", "_parameters", "_status", "_found"),
+    *("_cache", "_columns", "_parameters", "_status", "_row_cache"),
     *("_rows", "fixed_statistics", "computed_statistics"),
 )
 """The attributes of a :class:`NASBench` that hold columns, or are computed from them."""
@@ -87,10 +87,10 @@ class NASBench:
         self._percent = {metric.key for metric in self._results.about.metrics if metric.bounds == (0, 100)}
         self._parameters = np.asarray(values["parameters"]) if "parameters" in values else None
         self._status = np.asarray(self._cache.status)
-        self._found: dict[Compact, int] = {}
+        self._row_cache: dict[Compact, int] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the columns: a copy opens the table again and draws the same repeats from here on."""
+        """Everything except the columns: a copy reopens the table and then draws the same repeats."""
         return {name: value for name, value in vars(self).items() if name not in _OF_COLUMNS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -115,7 +115,7 @@ class NASBench:
         if not count:
             raise OutOfDomainError(f"{self.name} has no result of this cell after {trained} of {epochs} epochs")
         repeat = self._random.randint(0, count - 1)
-        data = {**self._fixed_of_spec(model_spec, row), **self._measured(row, trained, repeat)}
+        data = {**self._fixed_of_spec(model_spec, row), **self._measurements(row, trained, repeat)}
         self.training_time_spent += data["training_time"]
         self.total_epochs_spent += trained
         return data
@@ -137,14 +137,15 @@ class NASBench:
         self.total_epochs_spent = 0
 
     def evaluate(self, model_spec: ModelSpec, model_dir: str) -> NoReturn:
-        raise InvalidOption("this drop-in answers from a table and trains nothing; query a cell that is_valid instead")
+        raise InvalidOption("this drop-in answers from a table and does not train; query a cell that is_valid instead")
 
     # --- for analysis ------------------------------------------------------------------------------------------------
 
     def get_metrics_from_spec(self, model_spec: ModelSpec) -> tuple[Fixed, Computed]:
-        """What does not depend on training, and every repeat of every schedule; nothing is counted."""
+        """The statistics that do not depend on training, and every repeat of every schedule. The counters do not
+        change."""
         row = self._row(model_spec)
-        return self._fixed_of_spec(model_spec, row), self._computed(row)
+        return self._fixed_of_spec(model_spec, row), self._computed_statistics(row)
 
     def get_metrics_from_hash(self, module_hash: str) -> tuple[Fixed, Computed]:
         """The same by module hash, with the published representative's adjacency and operations."""
@@ -156,11 +157,11 @@ class NASBench:
 
     @cached_property
     def fixed_statistics(self) -> Mapping[str, Fixed]:
-        return _ByHash(self._rows, self._fixed)
+        return _ByHash(self._rows, self._fixed_statistics)
 
     @cached_property
     def computed_statistics(self) -> Mapping[str, Computed]:
-        return _ByHash(self._rows, self._computed)
+        return _ByHash(self._rows, self._computed_statistics)
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -176,14 +177,14 @@ class NASBench:
         return model_spec.hash_spec(OPERATIONS)
 
     def _row(self, model_spec: ModelSpec) -> int:
-        """Where the table has a cell; raises if it lacks it, saying why."""
+        """The row of a cell; raises with the reason if the table lacks it."""
         try:
             cell = compact(model_spec, OPERATIONS)
         except InvalidArchitecture as error:
             raise OutOfDomainError(str(error)) from None
         if model_spec.ops is None or model_spec.ops[0] != INPUT or model_spec.ops[-1] != OUTPUT:
             raise OutOfDomainError(f"a cell's operations start with input and end with output, got {model_spec.ops}")
-        row = self._found.get(cell)
+        row = self._row_cache.get(cell)
         if row is None:
             if cell.edges.bit_count() > MAX_EDGES:
                 raise OutOfDomainError(
@@ -194,16 +195,16 @@ class NASBench:
                 raise OutOfDomainError(
                     f"{self.name} has {len(self._cache)} cells, {shorten(model_spec)} is not one of them"
                 )
-            self._found[cell] = row
+            self._row_cache[cell] = row
         return row
 
     def _count(self, row: int, fidelity: int) -> int:
-        """How many repeats of a cell there are at a fidelity."""
+        """The number of repeats of a cell at a fidelity."""
         if fidelity not in self._position:
             return 0
         return int((self._status[row, self._position[fidelity]] >= 0).sum())
 
-    def _measured(self, row: int, fidelity: int, repeat: int, prefix: str = "") -> dict[str, float]:
+    def _measurements(self, row: int, fidelity: int, repeat: int, prefix: str = "") -> dict[str, float]:
         place = row, self._position[fidelity], repeat
         measured = {}
         for name, key in MEASURED.items():
@@ -219,7 +220,7 @@ class NASBench:
             "trainable_parameters": self._trainable_parameters(row),
         }
 
-    def _fixed(self, row: int) -> Fixed:
+    def _fixed_statistics(self, row: int) -> Fixed:
         matrix, ops = self._space.to_native(self._architecture(row))
         return {
             "module_adjacency": matrix.astype(np.int8),
@@ -228,32 +229,33 @@ class NASBench:
         }
 
     def _trainable_parameters(self, row: int) -> int:
-        """The table's number; where it has none, the count of the canonical cell, which is the published one."""
+        """The number of parameters from the table, or else the count of the canonical cell, which equals the published
+        one."""
         if self._parameters is not None:
-            stored = float(self._parameters[row, -1, 0])
-            if stored == stored:
-                return int(stored)
+            count = float(self._parameters[row, -1, 0])
+            if count == count:
+                return int(count)
         return int(self._space.parameters([self._architecture(row)])[0])
 
     def _architecture(self, row: int) -> Architecture:
         return Architecture(self._space.name, tuple(self._cache.codes[row].tolist()))
 
-    def _computed(self, row: int) -> Computed:
+    def _computed_statistics(self, row: int) -> Computed:
         computed: Computed = {}
         for epochs in sorted(self.valid_epochs):
             count, halves = self._count(row, epochs), self._count(row, epochs // 2)
             if halves not in (0, count):
                 raise BadFile(f"{self.name} has {halves} half-way results for {count} trainings of {epochs} epochs")
             computed[epochs] = [
-                (self._measured(row, epochs // 2, repeat, "halfway_") if halves else {})
-                | self._measured(row, epochs, repeat, "final_")
+                (self._measurements(row, epochs // 2, repeat, "halfway_") if halves else {})
+                | self._measurements(row, epochs, repeat, "final_")
                 for repeat in range(count)
             ]
         return computed
 
 
 class _ByHash(Mapping[str, Any]):
-    """Statistics by module hash, each made when it is asked for."""
+    """Statistics by module hash, each computed on access."""
 
     def __init__(self, rows: dict[str, int], make: Callable[[int], Any]) -> None:
         self._rows = rows

@@ -4,7 +4,7 @@
   const tip = document.body.appendChild(document.createElement("div"));
   tip.className = "tip";
   tip.hidden = true;
-  function tell(_, event, item, value) {
+  function showTooltip(_, event, item, value) {
     tip.hidden = value === null || value === undefined || value === "";
     if (tip.hidden) return;
     const row = item.datum && item.datum.datum;  // of the nearest point, whose texts Vega-Lite leaves out of the value
@@ -24,22 +24,22 @@
   const views = [];
   for (const place of document.querySelectorAll(".chart")) {
     const specification = JSON.parse(document.getElementById(place.dataset.figure).textContent);
-    const options = {mode: "vega", renderer: "svg", actions: false, defaultStyle: false, tooltip: tell};
-    views.push(vegaEmbed(place, specification, options).then(drawn => drawn.view));
+    const options = {mode: "vega", renderer: "svg", actions: false, defaultStyle: false, tooltip: showTooltip};
+    views.push(vegaEmbed(place, specification, options).then(chart => chart.view));
   }
   const buttons = [...document.querySelectorAll(".legend button")];
-  async function show() {
-    const off = buttons.filter(each => each.getAttribute("aria-pressed") === "false");
-    const now = off.map(each => each.dataset.method);
-    for (const each of document.querySelectorAll("[data-panel]")) each.hidden = now.includes(each.dataset.panel);
+  async function updateVisibility() {
+    const released = buttons.filter(button => button.getAttribute("aria-pressed") === "false");
+    const hiddenMethods = released.map(button => button.dataset.method);
+    for (const panel of document.querySelectorAll("[data-panel]")) panel.hidden = hiddenMethods.includes(panel.dataset.panel);
     for (const view of await Promise.all(views)) {
-      if ("hidden" in view.getState().signals) await view.signal("hidden", now).runAsync();
+      if ("hidden" in view.getState().signals) await view.signal("hidden", hiddenMethods).runAsync();
     }
-    document.documentElement.dataset.shown = String(buttons.length - now.length);
+    document.documentElement.dataset.shown = String(buttons.length - hiddenMethods.length);
   }
   for (const button of buttons) button.addEventListener("click", () => {
     button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") === "false"));
-    show();
+    updateVisibility();
   });
-  Promise.all(views).then(show);
+  Promise.all(views).then(updateVisibility);
 })();

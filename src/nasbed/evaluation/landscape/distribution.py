@@ -25,7 +25,7 @@ class Ecdf:
         return float(self.values[min(int(np.searchsorted(self.fractions, fraction)), len(self.values) - 1)])
 
     def thinned(self, points: int) -> Ecdf:
-        """The same distribution at no more than so many of its steps, first and last included: enough for a drawing."""
+        """The same distribution at a limited number of its steps, first and last included, for a figure."""
         if len(self.values) <= points:
             return self
         steps = np.unique(np.searchsorted(self.fractions, np.linspace(self.fractions[0], 1.0, points)))

@@ -75,10 +75,10 @@ def random_walk_autocorrelation(
     falls more slowly than in the whole space. :func:`space_walk_autocorrelation` corrects for that.
 
     The step between two architectures with ``d`` and ``e`` neighbours has weight ``1 / max(d, e)``. Where all have the
-    same number of neighbours, every step is equally likely. Elsewhere, an architecture that thousands of others are one
-    edit from (many NAS-Bench-101 cells lose all but a short path with one edge) is not visited thousands of times as
-    often. Many parallel walks, each started in the stationary distribution, estimate the same as a single long one, and
-    their spread gives the error.
+    same number of neighbours, every step is equally likely. Elsewhere, an architecture with thousands of neighbours is
+    not visited thousands of times as often. NAS-Bench-101 has such cells, as many cells lose all but a short path with
+    one edge. Many parallel walks, each started in the stationary distribution, estimate the same as a single long one,
+    and their spread gives the error.
 
     Args:
         graph: The neighbours of each row, from :func:`neighbor_graph`.
@@ -96,7 +96,7 @@ def random_walk_autocorrelation(
     """
     from scipy.sparse.csgraph import connected_components
 
-    column = _checked(graph, values, lags=lags, steps=steps, walks=walks)
+    column = _check_walk(graph, values, lags=lags, steps=steps, walks=walks)
     present = np.flatnonzero(~np.isnan(column))
     graph = graph[present][:, present]
     isolated = int((np.diff(graph.indptr) == 0).sum())
@@ -118,10 +118,10 @@ def space_walk_autocorrelation(
     """:func:`random_walk_autocorrelation` of a whole space, estimated from a table that is a sample of it.
 
     Walks visit every architecture of the space; two visits ``lag`` steps apart count if both were measured. A walk that
-    returned to where it was has two measured visits more often than one that did not, so such pairs are weighted by the
-    fraction of the space that was measured. If the table is a uniform sample, the result estimates the correlation of
-    the full table. Its error is the spread between walks and does not include the choice of the sample, which at short
-    lags can be the larger part: with a tenth of NAS-Bench-201, 0.04 at lag 1.
+    returns to a node has two measured visits more often than one that does not. So such pairs are weighted by the
+    measured fraction of the space. If the table is a uniform sample, the result estimates the correlation of the full
+    table. Its error is the spread between walks and does not include the choice of the sample, which at short lags can
+    be the larger part: with a tenth of NAS-Bench-201, 0.04 at lag 1.
 
     Args:
         graph: The neighbours of every architecture of the space.
@@ -134,7 +134,7 @@ def space_walk_autocorrelation(
     >>> result.correlations.round(1).tolist(), result.reachable, result.total
     ([1.0, -1.0, 1.0, -1.0], 2, 2)
     """
-    column = _checked(graph, values, lags=lags, steps=steps, walks=walks)
+    column = _check_walk(graph, values, lags=lags, steps=steps, walks=walks)
     measured = int((~np.isnan(column)).sum())
     if not graph.nnz or not measured:
         raise InvalidOption(f"a walk needs neighbours and values, got {graph.nnz} links and {measured} values")
@@ -144,7 +144,7 @@ def space_walk_autocorrelation(
     return Autocorrelation(np.arange(lags + 1), correlations, errors, measured - isolated, isolated, measured)
 
 
-def _checked(graph: Any, values: ArrayLike, *, lags: int, steps: int, walks: int) -> NDArray[np.float64]:
+def _check_walk(graph: Any, values: ArrayLike, *, lags: int, steps: int, walks: int) -> NDArray[np.float64]:
     column = np.asarray(values, dtype=np.float64)
     if graph.shape != (len(column), len(column)):
         raise InvalidOption(f"one value for each of the {graph.shape[0]} architectures of a graph, got {len(column)}")

@@ -1,4 +1,4 @@
-"""How far architectures are from the best one, and what that says of their quality (section 3.3)."""
+"""The distances of architectures to the best one, and their relation to quality (section 3.3)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FitnessDistance:
     correlation: float
 
     def fraction_within(self, distance: int) -> float:
-        """The fraction of the table that is at most so many edits from the best."""
+        """The fraction of the table that is at most this many edits from the best."""
         return float((self.distances <= distance).mean())
 
 

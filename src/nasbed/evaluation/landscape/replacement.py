@@ -1,4 +1,4 @@
-"""What replacing one operation by another does (section 3.2, Figure 4)."""
+"""The effect of replacing one operation by another (section 3.2, Figure 4)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nasbed.spaces.facts import OperationChanges
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What happens on average when operation ``i`` becomes operation ``j``; ``[i, j]`` everywhere, NaN where it never
-    does.
+    """The mean effect of replacing operation ``i`` by operation ``j``. Arrays are indexed ``[i, j]``, NaN where there
+    is no such replacement.
 
     ``change`` is that of the metric, in its own unit; ``relative_time`` that of the training time, as a fraction of
-    what it was before. ``change_error`` is the standard error of ``change``; it holds that replacements which share an
-    architecture share its noise (Fafchamps & Gubert's estimator for pairs).
+    what it was before. ``change_error`` is the standard error of ``change``; it accounts for the noise that
+    replacements of one architecture share (Fafchamps & Gubert's estimator for pairs).
     """
 
     where: tuple[str, ...]

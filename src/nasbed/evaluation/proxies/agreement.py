@@ -25,7 +25,7 @@ class ProxyAgreement:
 
     ``correlation`` is Spearman's, of the mean scores over the ``count`` architectures that have both. ``equal`` says
     whether the scores are equal up to a constant factor, such as millions. ``own`` and ``other_own`` are the mean
-    correlations between the seeds of each file, NaN with one seed: no other implementation can exceed them by much.
+    correlations between the seeds of each file, NaN with one seed. Another implementation cannot exceed them by much.
     """
 
     proxy: str
@@ -43,7 +43,7 @@ def agreements(first: ScoreTable, second: ScoreTable) -> list[ProxyAgreement]:
             f"scores are compared in one space, got {first.about.space} and {second.about.space}; choose other files"
         )
     proxies = [name for name in first.proxies if name in second.proxies]
-    rows, second_rows = _shared(first.codes, second.codes)
+    rows, second_rows = _common_rows(first.codes, second.codes)
     if not proxies or len(rows) < 2:
         raise InvalidOption(
             f"files to compare share 1 proxy and 2 architectures or more, these share {len(proxies)} and {len(rows)}"
@@ -92,7 +92,7 @@ def proportional(values: NDArray[np.float64], reference: NDArray[np.float64]) ->
     return bool(np.all(np.abs(values - factor * reference) <= EQUAL * abs(values[largest])))
 
 
-def _shared(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _common_rows(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The rows of the shared architectures in both tables."""
     places: Mapping[tuple[int, ...], int] = {tuple(code): row for row, code in enumerate(second.tolist())}
     pairs = [(row, places[tuple(code)]) for row, code in enumerate(first.tolist()) if tuple(code) in places]

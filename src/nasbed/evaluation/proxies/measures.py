@@ -28,7 +28,7 @@ from nasbed.evaluation.ranking.columns import Floats
 from nasbed.surrogates.scores import precision_of
 
 HEADLINES = ("spearman", "top_spearman", "rbo")
-"""What has an interval and is tested against the baseline."""
+"""The measures that have an interval and are tested against the baseline."""
 
 MEASURES = (
     *HEADLINES,
@@ -45,9 +45,9 @@ CONSTANT = "all scores are equal"
 
 @dataclass(frozen=True, slots=True)
 class Yardstick:
-    """How the scores of a task are measured: ``top`` is the number of the truly best that count as the top, ``p`` that
-    of rank-biased overlap, ``grid`` what the truth is rounded to for a sparse Kendall; ``missing`` says by measure why
-    it cannot be had for any scores."""
+    """How the scores of a task are measured. ``top`` is the number of truly best architectures that count as the top.
+    ``p`` is the persistence of rank-biased overlap. The truth is rounded to multiples of ``grid`` for a sparse Kendall.
+    ``missing`` has, by measure, the reason why it is undefined for all scores."""
 
     items: int
     top_percent: float
@@ -96,13 +96,13 @@ class Yardstick:
 
     @property
     def chance(self) -> float:
-        """The rank-biased overlap of scores that say nothing."""
+        """The expected rank-biased overlap of random scores."""
         if "rbo" in self.missing:
             return float("nan")
         return rbo_normalised(np.arange(self.items, dtype=np.float64), np.zeros(self.items), p=self.p)
 
     def measured(self, truth: Floats, scores: Floats) -> dict[str, float]:
-        """Every measure of one column of scores, NaN where it cannot be had. Equal scores stand for the mean over
+        """Every measure of one column of scores, NaN where it is undefined. Equal scores stand for the mean over
         their orders; at the boundary of the top, the first of equal true values count."""
         functions: dict[str, Callable[[Floats, Floats], float]] = {
             "kendall": kendall,

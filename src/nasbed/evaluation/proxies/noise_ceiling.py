@@ -15,8 +15,8 @@ LEAST = 10
 
 @dataclass(frozen=True, slots=True)
 class NoiseCeiling:
-    """One training compared with the mean of the others, the mean over which one it is. The top is that by the others'
-    mean. NaN where a measure cannot be had, within the top for want of architectures."""
+    """One training compared with the mean of the others, averaged over the choice of that training. The mean of the
+    others determines the top. A measure is NaN where it is undefined, within the top also for too few architectures."""
 
     spearman: float
     top_spearman: float
@@ -30,10 +30,8 @@ class NoiseCeiling:
 def noise_ceiling(
     task: RankedTask, *, top_percent: float = 1.0, weight: float = 0.5, k: int = 10
 ) -> NoiseCeiling | None:
-    """What a full training is worth as a predictor; None where trainings are not repeated.
-
-    No proxy is likely to be above it by much. One that knew the expected outcome exactly could be, by as much as the
-    mean of several trainings is less noisy than one.
+    """How well a full training predicts others; None where trainings are not repeated. A proxy is unlikely to exceed it
+    by much. Only a proxy that knew the expected outcome could, as that is less noisy than one training.
     """
     if task.repeats is None:
         return None

@@ -29,8 +29,8 @@ FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class MeasureEstimate:
-    """A measure: its mean over seeds, its standard deviation between them (NaN for a single one), the ends of a 95 %
-    bootstrap interval over architectures where it is a headline, and why it is missing where it is NaN."""
+    """The mean of a measure over seeds and its standard deviation, NaN for a single seed. Headline measures have a 95 %
+    bootstrap interval over architectures. ``reason`` says why a value is NaN."""
 
     value: float
     std: float = float("nan")
@@ -114,7 +114,7 @@ def judge_proxies(
     Args:
         task: The architectures with their scores and true values.
         rng: Draws the resamples.
-        top_percent: The best so many per cent by truth are the top.
+        top_percent: The share of truly best architectures that counts as the top, in per cent.
         weight: The weight of the top in rank-biased overlap, by equation 4.
         k: How many architectures a search could train.
         resamples: The number of bootstrap resamples.
@@ -128,8 +128,8 @@ def judge_proxies(
     columns = {name: _columns(scores) for name, scores in task.scores.items()}
     by_seed = {name: [yardstick.measured(task.truth, column) for column in seeds] for name, seeds in columns.items()}
     resampled = _resampled_means(task, columns, yardstick, rng, resamples)
-    chosen = baseline if columns.get(baseline) else _best(by_seed)
-    against = _comparisons(chosen, by_seed, resampled)
+    baseline_name = baseline if columns.get(baseline) else _best(by_seed)
+    against = _comparisons(baseline_name, by_seed, resampled)
     judged = tuple(
         JudgedProxy(
             name,
@@ -138,7 +138,7 @@ def judge_proxies(
                 for measure in MEASURES
             },
             against.get(name, {}),
-            missing=_missing(scores),
+            missing=_mean_missing(scores),
             seeds=len(columns[name]),
             empty_seeds=scores.shape[1] - len(columns[name]),
             seconds=task.seconds.get(name, float("nan")),
@@ -154,11 +154,11 @@ def judge_proxies(
         task.left_out,
         yardstick,
         yardstick.chance,
-        chosen,
+        baseline_name,
         resamples,
         judged,
         ceiling,
-        tuple(_notes(yardstick, judged, requested=baseline, chosen=chosen, resamples=resamples)),
+        tuple(_notes(yardstick, judged, requested=baseline, baseline=baseline_name, resamples=resamples)),
     )
 
 
@@ -167,7 +167,7 @@ def _columns(scores: Floats) -> list[Floats]:
     return [ranked_last(column) for column in scores.T if np.isfinite(column).any()]
 
 
-def _missing(scores: Floats) -> float:
+def _mean_missing(scores: Floats) -> float:
     """How many architectures lack a score, the mean over seeds that have any; all of them where none has."""
     counts = np.isnan(scores).sum(axis=0)
     partial = counts[counts < len(scores)]
@@ -252,7 +252,7 @@ def _estimate(by_seed: Sequence[Mapping[str, float]], measure: str) -> float:
 def _comparisons(
     baseline: str, by_seed: Mapping[str, Sequence[Mapping[str, float]]], resampled: Mapping[str, Floats]
 ) -> dict[str, dict[str, BaselineComparison]]:
-    """By proxy and headline measure; a measure that either proxy lacks is absent."""
+    """The differences by proxy and headline measure, without measures that either proxy lacks."""
     comparisons: dict[str, dict[str, BaselineComparison]] = {name: {} for name in by_seed}
     for place, measure in enumerate(HEADLINES):
         differences = {}
@@ -278,18 +278,18 @@ def _difference(estimate: float, resampled: Floats) -> Difference:
 
 
 def _notes(
-    yardstick: Yardstick, judged: Sequence[JudgedProxy], *, requested: str, chosen: str, resamples: int
+    yardstick: Yardstick, judged: Sequence[JudgedProxy], *, requested: str, baseline: str, resamples: int
 ) -> list[str]:
     notes = []
     if 2 <= yardstick.top < FEW:
         notes.append(f"the top {yardstick.top_percent:g} % are {yardstick.top} architectures: too few to say much")
     notes += dict.fromkeys(yardstick.missing[name] for name in HEADLINES if name in yardstick.missing)
-    if requested != chosen:
-        notes.append(f"there are no scores by {requested}; the baseline is {chosen}, which has the highest Spearman")
+    if requested != baseline:
+        notes.append(f"there are no scores by {requested}; the baseline is {baseline}, which has the highest Spearman")
     rivals = len(judged) - 1
     if rivals and 2 * rivals / (resamples + 1) >= LEVEL:
-        most = int(2 * rivals / LEVEL)
-        notes.append(f"with {resamples} resamples no difference can be significant; take more than {most}")
+        limit = int(2 * rivals / LEVEL)
+        notes.append(f"with {resamples} resamples no difference can be significant; use more than {limit}")
     for proxy in judged:
         if proxy.empty_seeds:
             notes.append(f"{proxy.name} has no score at all with {proxy.empty_seeds} of its seeds: left out")

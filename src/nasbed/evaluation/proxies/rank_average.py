@@ -1,7 +1,7 @@
 """Several proxies as one: the mean of their ranks, judged on architectures that were not used to choose them.
 
-The published proxies differ in what they look at, so their errors may cancel. That is only known if the choice is
-honest: proxies are chosen on one half of the architectures and judged on the other, and so is the best single one.
+The published proxies differ in what they look at, so their errors may cancel. To test this fairly, proxies are chosen
+on one half of the architectures and judged on the other, and so is the best single one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nasbed.evaluation.significance import Interval
 Floats = NDArray[np.float64]
 
 SMALLEST_TOP = 5
-"""Below so many items the order within a top says nothing."""
+"""The least number of items for which the order within a top is meaningful."""
 
 
 def score_columns(scores: Mapping[str, Floats], proxies: Sequence[str] | None = None) -> Floats:
@@ -77,8 +77,8 @@ class SplitHalfResult:
     level: float = 0.95
 
     def interval(self, values: Floats) -> Interval:
-        """The mean over halves and where the middle 95 % of them lie. Halves share architectures, so this says how much
-        the split matters; it is no test."""
+        """The mean over halves and where the middle 95 % of them lie. Halves share architectures, so this measures the
+        effect of the split; it is not a significance test."""
         finite = values[~np.isnan(values)]
         if not len(finite):
             return Interval(*[float("nan")] * 3)
@@ -102,14 +102,14 @@ class SplitHalfResult:
 
     def shares(self) -> dict[str, float]:
         """In what share of the halves each proxy was chosen, the most frequent first."""
-        names = sorted({name for chosen in self.chosen_names for name in chosen})
-        counts = {name: sum(name in chosen for chosen in self.chosen_names) for name in names}
+        names = sorted({name for names_of_half in self.chosen_names for name in names_of_half})
+        counts = {name: sum(name in names_of_half for names_of_half in self.chosen_names) for name in names}
         return {name: counts[name] / len(self.chosen_names) for name in sorted(names, key=lambda n: -counts[n])}
 
 
 def greedy(truth: Floats, ranks: Floats, measure: Measure) -> list[int]:
-    """Which columns of ``ranks [n, proxies]`` to average: the best one, then one at a time what raises the measure of
-    the average most, until nothing does.
+    """Which columns of ``ranks [n, proxies]`` to average: the best one, then repeatedly the one that raises the measure
+    of the average most, until none raises it.
 
     >>> truth = np.arange(6.0)
     >>> greedy(truth, np.array([[0, 1, 2, 4, 3, 5], [1, 0, 2, 3, 5, 4], [5, 4, 3, 2, 1, 0]]).T.astype(float), spearman)
@@ -131,7 +131,7 @@ def greedy(truth: Floats, ranks: Floats, measure: Measure) -> list[int]:
 
 
 def measures_for(items: int, *, top_percent: float = 1, weight: float = 0.5) -> dict[str, Measure]:
-    """The measures of figures 1 to 3 for so many items: Spearman over all, within the top, and normalised RBO. The
+    """The measures of figures 1 to 3 for ``items`` items: Spearman over all, within the top, and normalised RBO. The
     last two are left out where the top is too small to have an order."""
     measures: dict[str, Measure] = {"spearman": spearman}
     if items * top_percent / 100 >= SMALLEST_TOP and top_count(items, top_percent) >= SMALLEST_TOP:
@@ -179,8 +179,10 @@ def combine_proxies(
             sets[name].append(tuple(names[column] for column in selected))
     results = {}
     for name in measures:
-        single, every, chosen = np.array(values[name]).T
-        results[name] = SplitHalfResult(name, single, every, chosen, tuple(singles[name]), tuple(sets[name]))
+        single, full_average, chosen_average = np.array(values[name]).T
+        results[name] = SplitHalfResult(
+            name, single, full_average, chosen_average, tuple(singles[name]), tuple(sets[name])
+        )
     return results
 
 

@@ -1,7 +1,7 @@
 """The bootstrap of the headline measures over architectures, of all proxies on the same resamples.
 
-The same numbers as :func:`nasbed.evaluation.ranking.paired_bootstrap` gives one pair at a time. Here a resample is
-ranked once by the truth and once by each column of scores, by a sort of small integers, and all measures are read off.
+The numbers equal those of :func:`nasbed.evaluation.ranking.paired_bootstrap`, which computes one pair at a time. Here a
+resample is ranked once by the truth and once by each column of scores. All measures follow from these ranks.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def resampled_headlines(
     for number in range(resamples):
         sample = rng.integers(items, size=items)
         true = by_truth[sample]
-        ranks, centred = _ranks(true), _centred(true)
+        ranks, centred = _ranks(true), _centre_ranks(true)
         best = np.flatnonzero(ranks <= top)
         for place, blocks in enumerate(by_score):
             scored = blocks[sample]
-            values[0, place, number] = _correlation(centred, _centred(scored))
+            values[0, place, number] = _correlation(centred, _centre_ranks(scored))
             if top:
                 values[1, place, number] = spearman(true[best], scored[best])
             if overlap is not None:
@@ -81,7 +81,7 @@ def _ranks(blocks: Blocks) -> Integers:
     return ranks
 
 
-def _centred(blocks: Blocks) -> Floats:
+def _centre_ranks(blocks: Blocks) -> Floats:
     """Mean ranks of equal ones, less the mean of all ranks."""
     sizes = np.bincount(blocks)
     middles: Floats = np.cumsum(sizes) - (sizes + len(blocks)) / 2

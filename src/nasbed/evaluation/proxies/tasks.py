@@ -70,28 +70,29 @@ def task_of(table: ScoreTable, benchmark: TabularBenchmark, *, metric: str | Non
             f"scores and table are of one space, got {table.about.space} and {benchmark.space.name} of "
             f"{benchmark.name}; give the scores of its architectures"
         )
-    chosen = _metric(benchmark, metric)
-    sign = 1.0 if chosen.direction == "maximize" else -1.0
-    fidelity = benchmark.highest_fidelity(chosen)
+    true_metric = _metric(benchmark, metric)
+    sign = 1.0 if true_metric.direction == "maximize" else -1.0
+    fidelity = benchmark.highest_fidelity(true_metric)
     rows = _rows(benchmark, table.codes)
-    means = sign * benchmark.cache.mean(chosen.key, fidelity)
+    means = sign * benchmark.cache.mean(true_metric.key, fidelity)
     scored = np.flatnonzero(rows >= 0)
     scored = scored[np.isfinite(means[rows[scored]])]
     if not len(scored):
         raise InvalidOption(
-            f"scores and table have architectures in common, none of the {len(table)} scored has a {chosen.key} in "
+            f"scores and table have architectures in common, none of the {len(table)} scored has a "
+            f"{true_metric.key} in "
             f"{benchmark.name}; give the scores of its architectures, or name another metric"
         )
     table_rows = rows[scored]
     return RankedTask(
         name or benchmark.name,
-        chosen,
+        true_metric,
         table.about.space,
         table.codes[scored],
         means[table_rows],
         {proxy: column[scored] for proxy, column in table.values.items()},
         {proxy: _median(table.seconds.get(proxy)) for proxy in table.values},
-        _repeats(benchmark, chosen, sign, table_rows),
+        _repeats(benchmark, true_metric, sign, table_rows),
         len(table) - len(scored),
     )
 

@@ -1,7 +1,7 @@
 """How well scores rank items, by more than one measure: as a whole, near the top, and in what a search would pick.
 
 Every measure takes the true values and the scores of the same items, higher being better in both: negate what is to
-be small. A NaN among them is an error. What becomes of equal items is said where it matters, by a rule with a name.
+be small. A NaN among them is an error. Measures for which equal items matter take a named rule for them.
 """
 
 from nasbed.evaluation.ranking.bootstrap import Difference, item_bootstrap, paired_bootstrap

@@ -1,8 +1,8 @@
-"""How far a measure of a ranking depends on which items happen to be ranked: the bootstrap over items.
+"""The bootstrap over items: how much a measure of a ranking depends on the sample of items.
 
-Items are drawn with replacement, each with its true value and all its scores. Copies of an item are equal to each
-other in every column; under the rule ``index`` they also stay in one order, so a measure that looks at the top sees
-the same ranking, only thinner here and denser there. Under ``average`` copies disagree like any other equal items.
+Items are drawn with replacement, each with its true value and all its scores. Copies of an item are equal to each other
+in every column; under the rule ``index`` they also stay in one order, so a measure of the top sees the same ranking
+with other densities. Under ``average`` copies disagree like any other equal items.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def item_bootstrap(
     (0.8, True)
     """
     true_values, column = checked_columns(truth, scores)
-    resampled = _resampled(true_values, [column], rng, measure, level, resamples)[0]
+    resampled = _resample_measures(true_values, [column], rng, measure, level, resamples)[0]
     return Interval(measure(true_values, column), *_ends(resampled, level))
 
 
@@ -91,17 +91,26 @@ def paired_bootstrap(
     (0.2, True)
     """
     true_values, first, second = checked_columns(truth, scores, other_scores)
-    resampled = np.subtract(*_resampled(true_values, [first, second], rng, measure, level, resamples))
+    resampled = np.subtract(*_resample_measures(true_values, [first, second], rng, measure, level, resamples))
     finite = resampled[~np.isnan(resampled)]
     against = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
     p = min(1.0, 2 * (against + 1) / (len(finite) + 1)) if len(finite) else float("nan")
     return Difference(measure(true_values, first) - measure(true_values, second), *_ends(resampled, level), p)
 
 
-def _resampled(
+def _resample_measures(
     truth: Floats, scorings: list[Floats], rng: np.random.Generator, measure: Measure, level: float, resamples: int
 ) -> Floats:
-    """The measure of each scoring on each resample."""
+    """The measure of each scoring on each resample.
+
+    Args:
+        truth: The true values.
+        scorings: The scores of the same items, by each scoring.
+        rng: Draws the resamples.
+        measure: From true values and scores to a number.
+        level: The level of the interval, which is only checked here.
+        resamples: The number of resamples.
+    """
     if not 0 < level < 1 or resamples < 1:
         raise InvalidOption(
             f"an interval has a level in (0, 1) and 1 resample or more, got {shorten(level)} and {shorten(resamples)}"
@@ -125,7 +134,7 @@ def _draws(items: int, resamples: int, rng: np.random.Generator) -> Iterator[Int
 
 
 class _WeightedSpearman:
-    """Spearman's correlation of items of which each is there so many times, without sorting them again."""
+    """Spearman's correlation of items with repetitions, without sorting them again."""
 
     def __init__(self, truth: Floats, scores: Floats) -> None:
         self.columns = []
@@ -136,7 +145,7 @@ class _WeightedSpearman:
             self.columns.append((order, block, starts))
 
     def __call__(self, counts: Floats) -> Floats:
-        x, y = (self._centred(counts, *column) for column in self.columns)
+        x, y = (self._centre_ranks(counts, *column) for column in self.columns)
         weighted = counts * x
         with np.errstate(invalid="ignore", divide="ignore"):
             correlations: Floats = (weighted * y).sum(axis=1) / np.sqrt(
@@ -145,7 +154,7 @@ class _WeightedSpearman:
         return np.clip(correlations, -1.0, 1.0)
 
     @staticmethod
-    def _centred(counts: Floats, order: Integers, block: Integers, starts: Integers) -> Floats:
+    def _centre_ranks(counts: Floats, order: Integers, block: Integers, starts: Integers) -> Floats:
         """The mean rank of each item's block of equal ones, less the mean of all ranks."""
         sizes = np.add.reduceat(counts[:, order], starts, axis=1)
         ranks: Floats = np.cumsum(sizes, axis=1) - (sizes + counts.sum(axis=1, keepdims=True)) / 2

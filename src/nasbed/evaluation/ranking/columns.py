@@ -1,4 +1,4 @@
-"""What every measure of a ranking asks of its input."""
+"""The checks of the input of every ranking measure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Rank correlations over all items. Equal items are equal: no order is made up for them.
-
-A column without any difference has no ranking to agree with: its correlation is NaN.
+"""Rank correlations over all items. Equal items stay equal: they get no arbitrary order. A column of equal values has
+no ranking, so its correlation is NaN.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ def spearman(truth: ArrayLike, scores: ArrayLike) -> float:
 
 
 def kendall(truth: ArrayLike, scores: ArrayLike) -> float:
-    """Kendall's tau-b: pairs in the same order less pairs in the opposite, over the geometric mean of the pairs that
-    differ in the truth and those that differ in the scores.
+    """Kendall's tau-b: pairs in the same order less pairs in the opposite order, normalised. The divisor is the
+    geometric mean of the pairs that differ in the truth and those that differ in the scores.
 
     >>> round(kendall([1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 40.0, 30.0]), 6)
     0.666667

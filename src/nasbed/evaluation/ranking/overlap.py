@@ -31,10 +31,10 @@ def overlaps(truth: ArrayLike, scores: ArrayLike, *, ties: Ties = "average") -> 
     by_truth, by_score = map(rank_ranges, checked_columns(truth, scores))
     if not by_truth.tied and not by_score.tied:
         checked_ties(ties)
-        return _entered(by_truth.first, by_score.first).astype(np.float64)
+        return _overlap_counts(by_truth.first, by_score.first).astype(np.float64)
     if checked_ties(ties) == "average":
         return _mean_overlaps(by_truth, by_score)
-    return _entered(*ranks_of(by_truth, by_score, ties)).astype(np.float64)
+    return _overlap_counts(*ranks_of(by_truth, by_score, ties)).astype(np.float64)
 
 
 def rbo_counted(truth: ArrayLike, scores: ArrayLike, *, p: float, ties: Ties = "average") -> float:
@@ -44,7 +44,7 @@ def rbo_counted(truth: ArrayLike, scores: ArrayLike, *, p: float, ties: Ties = "
     1.125
     """
     counts = overlaps(truth, scores, ties=ties)
-    return (1 - _checked(p)) * _dot(_weights(p, len(counts)), counts)
+    return (1 - _check_p(p)) * _dot(_weights(p, len(counts)), counts)
 
 
 def rbo_normalised(truth: ArrayLike, scores: ArrayLike, *, p: float, ties: Ties = "average") -> float:
@@ -54,7 +54,7 @@ def rbo_normalised(truth: ArrayLike, scores: ArrayLike, *, p: float, ties: Ties 
     0.8181818181818182
     """
     counts = overlaps(truth, scores, ties=ties)
-    weights = _weights(_checked(p), len(counts))
+    weights = _weights(_check_p(p), len(counts))
     return _dot(weights, counts) / _dot(weights, np.arange(1.0, len(counts) + 1))
 
 
@@ -75,7 +75,7 @@ def rbo_truncated(
     0.75
     """
     agreements = _agreements(truth, scores, depth, ties)
-    return (1 - _checked(p)) * _dot(_weights(p, len(agreements)), agreements)
+    return (1 - _check_p(p)) * _dot(_weights(p, len(agreements)), agreements)
 
 
 def rbo_extrapolated(
@@ -95,7 +95,7 @@ def rbo_extrapolated(
     0.875
     """
     agreements = _agreements(truth, scores, depth, ties)
-    weights = _weights(_checked(p), len(agreements) + 1)
+    weights = _weights(_check_p(p), len(agreements) + 1)
     return (1 - p) * _dot(weights[:-1], agreements) + float(weights[-1] * agreements[-1])
 
 
@@ -117,21 +117,21 @@ def _dot(x: Floats, y: Floats) -> float:
     return float((x * y).sum())
 
 
-def _checked(p: float) -> float:
+def _check_p(p: float) -> float:
     if not 0 < p < 1:
         raise InvalidOption(f"the p of a rank-biased overlap is above 0 and below 1, got {shorten(p)}")
     return p
 
 
-def _entered(ranks: Integers, other_ranks: Integers) -> Integers:
+def _overlap_counts(ranks: Integers, other_ranks: Integers) -> Integers:
     """How many items have both ranks at most 1, 2, ... n."""
     return np.cumsum(np.bincount(np.maximum(ranks, other_ranks), minlength=len(ranks) + 1)[1:])
 
 
 def _mean_overlaps(first: RankRange, second: RankRange) -> Floats:
-    """At each depth a single block of equal items a ranking is cut. With counts of the items that are wholly within
-    both, within one and in the cut block of the other, or in both cut blocks, the mean is exact at any length."""
-    inside = _entered(first.last, second.last)
+    """At each depth a single block of equal items a ranking is cut. Three counts give the exact mean at any length:
+    items wholly within both, items within one and in the cut block of the other, and items in both cut blocks."""
+    inside = _overlap_counts(first.last, second.last)
     only_other = _spans(np.maximum(first.first, second.last), first.last - 1)
     only_one = _spans(np.maximum(second.first, first.last), second.last - 1)
     neither = _spans(np.maximum(first.first, second.first), np.minimum(first.last, second.last) - 1)

@@ -1,4 +1,4 @@
-"""The p of a rank-biased overlap from what the top of the ranking should weigh (equation 4)."""
+"""The p of a rank-biased overlap for a given weight of the top (equation 4)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def top_weight(p: float, depth: int, *, inner: InnerSum = "paper") -> float:
 
 
 def persistence_for(items: int, *, top_percent: float, weight: float, inner: InnerSum = "paper") -> float:
-    """The p at which the top ``top_percent`` of so many items have a weight by :func:`top_weight`.
+    """The p at which the top ``top_percent`` of the items have a weight by :func:`top_weight`.
 
     For a top of one item, the paper's sum has two answers or none: the weight rises with p before it falls. The larger
     is given, where it falls, as everywhere else.

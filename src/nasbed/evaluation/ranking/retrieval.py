@@ -87,10 +87,10 @@ def ndcg_at(truth: ArrayLike, scores: ArrayLike, *, k: int, ties: Ties = "averag
     ideal = float((np.sort(gains)[::-1] * discounts).sum())
     if not ideal:
         return float("nan")
-    return float((gains * _discounted(gains, column, discounts, ties)).sum()) / ideal
+    return float((gains * _item_discounts(gains, column, discounts, ties)).sum()) / ideal
 
 
-def _discounted(gains: Floats, scores: Floats, discounts: Floats, ties: Ties) -> Floats:
+def _item_discounts(gains: Floats, scores: Floats, discounts: Floats, ties: Ties) -> Floats:
     """The discount of each item."""
     by_score = rank_ranges(scores)
     if checked_ties(ties) == "average":

@@ -2,8 +2,8 @@
 
 A measure of the first k items must decide which of several equal ones they are. The rules, by name:
 
-- ``average``: the mean of the measure over all orders of the equal items, those of the truth and those of the scores
-  drawn independently (Corsi & Urbano 2024 call the overlap of this rule RBO^a);
+- ``average``: the mean of the measure over all orders of the equal items. Orders of the truth and of the scores are
+  independent (Corsi & Urbano 2024 call the overlap of this rule RBO^a);
 - ``pessimistic``: the order of equal items for which the scores do worst, a guarantee;
 - ``optimistic``: the one for which they do best;
 - ``index``: the item that comes first in the input comes first, as in a stable sort.
@@ -71,14 +71,18 @@ def ranks_of(truth: RankRange, scores: RankRange, ties: Ties) -> tuple[Integers,
     ([[1, 3, 2], [1, 2, 3]], [1, 2, 3])
     """
     if ties == "index":
-        return _ranked(truth, None), _ranked(scores, None)
+        return _ranks_by_place(truth, None), _ranks_by_place(scores, None)
     if ties == "optimistic":
-        return _ranked(truth, scores.first), _ranked(scores, truth.first)
+        return _ranks_by_place(truth, scores.first), _ranks_by_place(scores, truth.first)
     if ties == "pessimistic":
         backwards = RankRange(truth.first[::-1], truth.last[::-1])
         least = len(truth.first) + 1
-        return _ranked(backwards, least - scores.first[::-1])[::-1], _ranked(scores, least - truth.first)
-    raise InvalidOption(f"equal items are ranked by one order, with ties {_listed(get_args(Ties)[1:])}, got {ties!r}")
+        return _ranks_by_place(backwards, least - scores.first[::-1])[::-1], _ranks_by_place(
+            scores, least - truth.first
+        )
+    raise InvalidOption(
+        f"equal items are ranked by one order, with ties {_join_names(get_args(Ties)[1:])}, got {ties!r}"
+    )
 
 
 def checked_ties(ties: Ties) -> Ties:
@@ -88,11 +92,11 @@ def checked_ties(ties: Ties) -> Ties:
     'average'
     """
     if ties not in get_args(Ties):
-        raise InvalidOption(f"ties are {_listed(get_args(Ties))}, got {shorten(ties)}")
+        raise InvalidOption(f"ties are {_join_names(get_args(Ties))}, got {shorten(ties)}")
     return ties
 
 
-def _ranked(ranges: RankRange, tie_breaker: Integers | None) -> Integers:
+def _ranks_by_place(ranges: RankRange, tie_breaker: Integers | None) -> Integers:
     """Ranks by place, among equals by the smaller ``tie_breaker``, then by position."""
     if not ranges.tied:
         return ranges.first
@@ -103,5 +107,5 @@ def _ranked(ranges: RankRange, tie_breaker: Integers | None) -> Integers:
     return ranks
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _join_names(names: tuple[str, ...]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -36,8 +36,8 @@ def top_count(items: int, percent: float) -> int:
 def in_top(truth: ArrayLike, *, percent: float, ties: Boundary = "all") -> NDArray[np.bool_]:
     """Which items are among the top ``percent`` by truth, the highest first.
 
-    Where equal items lie on both sides of the boundary, ``all`` takes all of them, more than :func:`top_count`, and
-    ``index`` exactly as many as that, the first in the input.
+    Equal items may lie on both sides of the boundary. Then ``all`` takes all of them, more than :func:`top_count`;
+    ``index`` takes exactly that many, the first in the input.
 
     >>> in_top([4.0, 9.0, 4.0, 1.0], percent=50).tolist()
     [True, True, True, False]

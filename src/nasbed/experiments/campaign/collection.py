@@ -1,4 +1,4 @@
-"""Carrying a campaign out: rounds of trials through an engine into the journal."""
+"""Running a campaign: an engine evaluates rounds of trials, and the journal stores the results."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ FAILED_IN_A_ROW = 100
 
 @dataclass(frozen=True, slots=True)
 class CampaignProgress:
-    """How far a campaign is, after each task: of ``total`` trials ``done`` have ended, ``new`` of them since it was
-    started or resumed ``seconds`` ago. ``best`` is of the highest fidelity."""
+    """The progress of a campaign after each task. Of ``total`` trials, ``done`` have ended, ``new`` of them since it
+    was started or resumed ``seconds`` ago. ``best`` is the incumbent at the highest fidelity."""
 
     done: int
     total: int
@@ -71,13 +71,13 @@ def collect(
     """Carry out a campaign. An existing journal is resumed.
 
     First the trainer is checked where its trials will run. If it can evaluate nothing there, this raises
-    :class:`~nasbed.core.errors.NotReady` and writes nothing. What the check has to say otherwise goes to ``on_note``.
+    :class:`~nasbed.core.errors.NotReady` and writes nothing. Other messages of the check go to ``on_note``.
 
     Each round is in the journal before any of its trials runs, and each result before it counts. Which trials there are
     depends on the campaign and its results alone, so a campaign that was killed ends with the same trials; none is
     evaluated twice. A trial that raises, dies twice or exceeds the trainer's timeout has failed, and the campaign
-    continues. A hundred failures in a row stop it, since something else must be wrong then. So does a first task that
-    the trainer refuses as a whole; nothing of it is recorded.
+    continues. A hundred failures in a row stop it, since the trainer is probably at fault. So does a first task that
+    the trainer refuses as a whole; none of it is recorded.
 
     Each result records the version of nasbed and the user's code that made it. A journal whose results were made by
     another content of that code is refused, unless ``accept_changes``: then it holds both kinds of results, and its
@@ -99,16 +99,16 @@ def collect(
     _check_space(campaign, trainer)
     campaign = replace(campaign, round=campaign.round or trainer.usual_round)
     facts = facts_of(campaign, trainer)
-    chosen = engine or _usual_engine(trainer)
+    runner = engine or _usual_engine(trainer)
     collection: _Collection | None = None
 
     def tasks() -> Iterator[Any]:
         yield CheckReady()
         while collection is None:
             yield WAIT
-        yield from collection.tasks(chosen.slots)
+        yield from collection.tasks(runner.slots)
 
-    outcomes = chosen.map_unordered(TaskRunner(trainer), tasks(), timeout_s=trainer.timeout_s)
+    outcomes = runner.map_unordered(TaskRunner(trainer), tasks(), timeout_s=trainer.timeout_s)
     try:
         with _closing(outcomes):
             _report_check(next(outcomes), on_note)
@@ -168,8 +168,8 @@ class _Collection:
         """Record outcomes until there are no more."""
         for finished in self._journal.finished():
             self._tally.add(finished.trial, finished.evaluation)
-        self._before, self._start = self._tally.done, monotonic()
-        self._planned = self._rounds.most
+        self._initial_count, self._start = self._tally.done, monotonic()
+        self._planned_count = self._rounds.most
         for outcome in outcomes:
             self._end(outcome)
 
@@ -187,7 +187,7 @@ class _Collection:
                 yield task
             while self._open:
                 yield WAIT
-        self._planned = proposed
+        self._planned_count = proposed
 
     def _end(self, outcome: TaskOutcome) -> None:
         if outcome.refusal and not self._trainer_works:
@@ -208,11 +208,11 @@ class _Collection:
             self._progress(
                 CampaignProgress(
                     tally.done,
-                    self._planned,
+                    self._planned_count,
                     tally.diverged,
                     tally.failed,
                     tally.best,
-                    tally.done - self._before,
+                    tally.done - self._initial_count,
                     seconds,
                     tuple(results),
                 )

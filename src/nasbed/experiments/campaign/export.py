@@ -67,10 +67,10 @@ def export_journals(
         versions = [
             maker.version for journal_makers in makers for maker in journal_makers if maker.version and maker.results
         ]
-        about = _about(facts, name, "; ".join(filter(None, notes)), versions)
-        batches = _batches(_first_ones(sources, fidelities), searched, [metric.key for metric in about.metrics])
+        info = _about(facts, name, "; ".join(filter(None, notes)), versions)
+        batches = _batches(_first_ones(sources, fidelities), searched, [metric.key for metric in info.metrics])
         curves = _curves(_first_ones(sources, fidelities), searched, facts[0]["objective"])
-        return write_results(Path(out), about, batches, progress, searched=searched, curves=curves)
+        return write_results(Path(out), info, batches, progress, searched=searched, curves=curves)
 
 
 def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name: str | None) -> None:
@@ -136,7 +136,7 @@ def _check_fidelities(facts: Mapping[str, Any], fidelities: Collection[int] | No
 
 
 def _not_ok(rows: Iterable[FinishedTrial]) -> str:
-    """What a table has no column for: why trials failed or diverged."""
+    """The reasons why trials failed or diverged, for which a table has no column."""
     reasons = Counter(
         f"{row.evaluation.status.value}: {row.evaluation.reason or 'no reason given'}"
         for row in rows

@@ -1,4 +1,4 @@
-"""What a journal says of its campaign, as plain values, and the objects that these describe."""
+"""The facts of a campaign in its journal, as plain values, and the objects that they describe."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nasbed.spaces.base import SearchSpace
 
 
 def facts_of(campaign: Campaign, trainer: Trainer) -> dict[str, Any]:
-    """What a journal is created with. ``campaign`` and ``trainer`` are compared when it is resumed."""
+    """The facts with which a journal is created. ``campaign`` and ``trainer`` are compared when it is resumed."""
     identity = campaign.identity() | {"space": trainer.space.name}
     if campaign.trajectories is not None:
         identity["trajectories"] = trajectories_identity(searched_architectures(campaign, trainer.space))
@@ -37,7 +37,7 @@ def facts_of(campaign: Campaign, trainer: Trainer) -> dict[str, Any]:
 
 
 def campaign_code(campaign: Campaign, trainer: Trainer) -> dict[str, CodeVersion]:
-    """The user's code that decides the trials and their results: the trainer's, and methods that have a share."""
+    """The user's code that determines trials and results: that of the trainer, and of methods with a share."""
     versions = trainer.code()
     for name in campaign.shares:
         if name != POOR:

@@ -29,13 +29,22 @@ TIME = "train_time_s"
 
 
 class FunctionTrainer(Trainer):
-    """``function(architecture, fidelity, seed)`` gives the objective, or a mapping of metric keys to values, in which
-    ``train_time_s`` may say how long it took; otherwise the clock does.
+    """Evaluates architectures by ``function(architecture, fidelity, seed)``.
 
-    A function is given as itself, or by name (``module:name``, ``file.py:name``), so that other processes can find one
-    that is in no module. The space is a :class:`~nasbed.spaces.base.SearchSpace`, a ``ConfigSpace``, or the name of
-    either; :meth:`~nasbed.spaces.base.SearchSpace.to_native` gives an architecture of a ``ConfigSpace`` as a dict. The
-    first of ``metrics`` that is not of the test split is the objective.
+    The function returns the objective, or a mapping of metric keys to values. The mapping may contain ``train_time_s``;
+    otherwise the clock measures the time. :meth:`~nasbed.spaces.base.SearchSpace.to_native` gives an architecture of a
+    ``ConfigSpace`` as a dict.
+
+    Args:
+        function: the function, or its name (``module:name``, ``file.py:name``), by which other processes can find it.
+        space: a :class:`~nasbed.spaces.base.SearchSpace`, a ``ConfigSpace``, or the name of either.
+        metrics: the metrics that the function returns. The objective is the first of the validation split, or else the
+            first that is not of the test split.
+        fidelities: the budgets that the function accepts, rising.
+        fidelity_unit: the unit of the fidelities.
+        timeout_s: wall-clock timeout per task, in seconds.
+        dataset: the name of the dataset, for the table.
+        folder: the folder to which file names are relative.
     """
 
     kind = "function"
@@ -57,7 +66,7 @@ class FunctionTrainer(Trainer):
         self._function = function
         self._folder = folder.resolve()
         self._space = space
-        self._found: Function | None = None
+        self._loaded_function: Function | None = None
         self.space = space_of(space, self._folder)
         self.metrics = tuple(metrics)
         objective = next((metric for metric in metrics if metric.split == "validation"), None)
@@ -82,17 +91,17 @@ class FunctionTrainer(Trainer):
     @property
     def function(self) -> Function:
         """The function itself, looked up once a process."""
-        if self._found is None:
+        if self._loaded_function is None:
             source = self._function
             function = object_named(source, folder=self._folder) if isinstance(source, str) else source
             if not callable(function):
                 raise InvalidOption(f"the function of a trainer can be called, {self.name} cannot; check the name")
-            self._found = function
-        return self._found
+            self._loaded_function = function
+        return self._loaded_function
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a file of the user's defines is looked up again where it is needed."""
-        state = self.__dict__ | {"_found": None}
+        """Objects from a user's file are looked up again in each process."""
+        state = self.__dict__ | {"_loaded_function": None}
         if isinstance(self._space, str):
             del state["space"]
         return state
@@ -148,8 +157,8 @@ class FunctionTrainer(Trainer):
 
     @classmethod
     def of_file(cls, space: str, settings: Mapping[str, Any], folder: Path) -> FunctionTrainer:
-        """As ``[trainer]`` of a campaign's file describes it. Where that comes without metrics, the function's own
-        attribute ``metrics`` has them, or there is one, ``validation_value``."""
+        """The trainer that ``[trainer]`` of a campaign's file describes. Without metrics there, they are the function's
+        attribute ``metrics``, or else the single metric ``validation_value``."""
         optional = ("metrics", "fidelities", "fidelity_unit", "timeout_s", "dataset")
         check_keys(cls.kind, settings, ("function",), optional)
         if not space:

@@ -44,7 +44,7 @@ _MAKERS = """
 CREATE TABLE IF NOT EXISTS makers (maker INTEGER PRIMARY KEY, nasbed_version TEXT NOT NULL, code TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS made_by (number INTEGER PRIMARY KEY REFERENCES trials (number), maker INTEGER NOT NULL)
 """
-"""Made with the first result; journals of an older nasbed have none for theirs."""
+"""Created with the first result; journals of older versions of nasbed lack it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,10 @@ class Journal(Closeable):
     def writing(
         cls, path: str | Path, facts: Mapping[str, Any], *, code: Code | None = None, accept_changes: bool = False
     ) -> Journal:
-        """Open a journal to go on with, or a new one. Only one process can at a time; and ``facts``, which say what the
-        campaign is, must be those that it was begun with. So must the user's ``code`` be what made the latest results,
-        unless changes of it are accepted.
-
-        Whatever is written is on the disk when the call returns: SQLite's write-ahead log with a sync at each commit.
+        """Open a journal to resume it, or a new one. Only one process can at a time. ``facts``, which describe the
+        campaign, must be those that it was created with. The user's ``code`` must be that of the latest results, unless
+        changes are accepted. Writes are on the disk when the call returns: SQLite's write-ahead log with a sync at each
+        commit.
         """
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +90,7 @@ class Journal(Closeable):
                 journal._connection.execute("PRAGMA journal_mode = WAL")
                 journal._connection.execute("PRAGMA synchronous = FULL")
                 journal._begin(facts)
-                journal._go_on_with(code or {}, accept_changes)
+                journal._check_code(code or {}, accept_changes)
         except BaseException:
             if journal is None:
                 lock.release()
@@ -130,18 +129,18 @@ class Journal(Closeable):
                 self._connection.executemany("INSERT INTO facts VALUES (?, ?)", rows)
             return
         self._check_version(tables)
-        before = self.facts()
+        stored_facts = self.facts()
         check_same_inputs(
             f"{self.path} holds a campaign",
-            before,
+            stored_facts,
             {name: plain.get(name) for name in ("campaign", "trainer")},
             remedy="put it back or name another file",
         )
 
-    def _go_on_with(self, code: Code, accept_changes: bool) -> None:
+    def _check_code(self, code: Code, accept_changes: bool) -> None:
         self._code = code
-        before = [maker for maker in self.makers() if maker.version and maker.results]
-        changed = changed_code(before[-1].code, code) if before else []
+        makers = [maker for maker in self.makers() if maker.version and maker.results]
+        changed = changed_code(makers[-1].code, code) if makers else []
         if changed and not accept_changes:
             raise InvalidOption(
                 f"{self.path} holds {self.counts()[1]} results made before {changed[0]} was changed; put it back, name "
@@ -150,7 +149,7 @@ class Journal(Closeable):
 
     def _check_version(self, tables: set[str]) -> None:
         if not tables:
-            raise BadFile(f"{self.path} holds no campaign yet; begin it: nasbed collect with --resume")
+            raise BadFile(f"{self.path} holds no campaign yet; start it: nasbed collect with --resume")
         if not {"facts", "trials", "results", "rounds"} <= tables:
             raise BadFile(f"{self.path} is not a journal of a campaign; name another file")
         version = self.facts().get("schema_version")
@@ -163,7 +162,7 @@ class Journal(Closeable):
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def facts(self) -> dict[str, Any]:
-        """What the journal was created with: ``campaign``, ``trainer`` and more."""
+        """The facts with which the journal was created: ``campaign``, ``trainer`` and more."""
         with _sqlite_errors(self.path):
             return {name: json.loads(value) for name, value in self._connection.execute("SELECT * FROM facts")}
 
@@ -172,7 +171,7 @@ class Journal(Closeable):
         return int(self._scalar("SELECT count(*) FROM rounds"))
 
     def notes(self) -> list[str]:
-        """What is to be known of the rounds, in their order."""
+        """The notes on the rounds, in order."""
         with _sqlite_errors(self.path):
             rows = self._connection.execute("SELECT round, notes FROM rounds ORDER BY round").fetchall()
         return [f"round {number}: {note}" for number, text in rows for note in json.loads(text)]
@@ -182,7 +181,7 @@ class Journal(Closeable):
         return int(self._scalar("SELECT count(*) FROM trials")), int(self._scalar("SELECT count(*) FROM results"))
 
     def makers(self) -> list[Maker]:
-        """What made the results, in the order in which it first did, those without a record before all others."""
+        """The makers of results, in the order of their first results; results without a record come first."""
         with _sqlite_errors(self.path):
             recorded = []
             if "makers" in self._tables():
@@ -206,7 +205,7 @@ class Journal(Closeable):
 
     def finished(self, round_: int | None = None) -> Iterator[FinishedTrial]:
         """All trials with results (of a round), in the order of the trials."""
-        where, arguments = ("", ()) if round_ is None else ("WHERE round = ? ", (round_,))
+        condition, arguments = ("", ()) if round_ is None else ("WHERE round = ? ", (round_,))
         name = self._space
         with _sqlite_errors(self.path):
             curve, joined = (
@@ -214,7 +213,7 @@ class Journal(Closeable):
             )
             query = (
                 'SELECT number, round, method, code, fidelity, seed, status, "values", train_time_s, reason, ended_us, '
-                f"{curve} FROM trials JOIN results USING (number) {joined}{where}ORDER BY number"
+                f"{curve} FROM trials JOIN results USING (number) {joined}{condition}ORDER BY number"
             )
             for row in self._connection.execute(query, arguments):
                 status, values, seconds, reason, ended_us, points = row[6:]
@@ -235,18 +234,18 @@ class Journal(Closeable):
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def propose(self, round_: int, trials: Sequence[Trial], notes: Sequence[str] = ()) -> None:
-        """Write down a round's trials, all or none."""
+        """Store the trials of a round, all or none."""
         rows = [
             (trial.number, trial.round, trial.method, json.dumps(trial.architecture.code), trial.fidelity, trial.seed)
             for trial in trials
         ]
         with self._transaction():
-            about = round_, len(rows), json.dumps(list(notes))
-            self._connection.execute("INSERT INTO rounds VALUES (?, ?, ?)", about)
+            round_row = round_, len(rows), json.dumps(list(notes))
+            self._connection.execute("INSERT INTO rounds VALUES (?, ?, ?)", round_row)
             self._connection.executemany("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def end(self, results: Iterable[tuple[Trial, Evaluation]]) -> None:
-        """Write down what came of trials that were evaluated together, all or none."""
+        """Store the results of trials that were evaluated together, all or none."""
         now, results = _now_us(), list(results)
         rows = [
             (
@@ -274,7 +273,7 @@ class Journal(Closeable):
                 self._connection.executemany("INSERT INTO curves VALUES (?, ?)", curves)
 
     def _noted_maker(self) -> int:
-        """The number of what makes results now, written down with the first of them."""
+        """The number of the current maker of results, stored with its first result."""
         if self._maker is None:
             for statement in _MAKERS.split(";\n"):
                 self._connection.execute(statement)
@@ -326,7 +325,7 @@ def _now_us() -> int:
 
 @contextmanager
 def _sqlite_errors(path: Path) -> Iterator[None]:
-    """What SQLite or the disk refuses, as one line that names the journal and says what to do."""
+    """Errors of SQLite and of the disk as one line that names the journal and a remedy."""
     try:
         yield
     except sqlite3.Error as error:

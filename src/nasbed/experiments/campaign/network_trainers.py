@@ -24,7 +24,15 @@ POPULATION = 32
 
 class NetworkTrainer(Trainer):
     """Trains the network of an architecture with a recipe. The budgets of the recipe are the fidelities.
-    ``learning_curve`` measures the validation accuracy after every epoch as well."""
+
+    Args:
+        space: the name of the search space.
+        dataset: the name of the dataset.
+        recipe: the recipe, or its name.
+        device: where networks are trained.
+        timeout_s: wall-clock timeout per task, in seconds.
+        learning_curve: whether to measure the validation accuracy after every epoch as well.
+    """
 
     kind = "training"
 
@@ -82,7 +90,7 @@ class NetworkTrainer(Trainer):
         return self._images
 
     def check_ready(self) -> list[str]:
-        """Raise where the device, the dataset, the recipe and the space do not go together."""
+        """Raise if the device, the dataset, the recipe and the space do not fit together."""
         from nasbed.training.readiness import check_training
 
         check_training(self.space, self._load(), self.recipe, device=self.device)
@@ -118,7 +126,8 @@ class NetworkTrainer(Trainer):
 
     @classmethod
     def of_file(cls, space: str, settings: Mapping[str, Any], folder: Path) -> Self:
-        """As ``[trainer]`` of a campaign's file describes it; a recipe of one's own is a file beside it."""
+        """The trainer that ``[trainer]`` of a campaign's file describes; your own recipe is a file in the same
+        folder."""
         check_keys(cls.kind, settings, ("dataset", "recipe"), cls._optional)
         if not space:
             raise InvalidOption("[campaign] has a space, got none; add one")
@@ -131,8 +140,13 @@ class NetworkTrainer(Trainer):
 
 
 class PopulationTrainer(NetworkTrainer):
-    """Trains ``population`` networks at once on one device. A population that cannot be trained, as when it does not
-    fit into memory, is halved until it can, so that one bad network costs no other."""
+    """Trains many networks at once on one device. A population that cannot be trained, for example because it does not
+    fit into memory, is halved until it can. So one bad network does not affect the others.
+
+    Args:
+        space, dataset, recipe, device, timeout_s, learning_curve: as for :class:`NetworkTrainer`.
+        population: how many networks are trained at once.
+    """
 
     kind = "population"
     _optional = ("device", "timeout_s", "learning_curve", "population")
@@ -163,7 +177,7 @@ class PopulationTrainer(NetworkTrainer):
         return super().identity() | {"population": self.trials_per_task}
 
     def check_ready(self) -> list[str]:
-        """Raise where a single network cannot be trained as a population; a note where a whole one will be halved."""
+        """Raise if a single network cannot be trained as a population; a note if a whole population will be halved."""
         from nasbed.training.population.readiness import check_population_training
 
         super().check_ready()
@@ -172,7 +186,7 @@ class PopulationTrainer(NetworkTrainer):
         )
 
     def announce(self, trials: Sequence[Trial]) -> None:
-        """These are prepared by other processes while the next ones are trained."""
+        """Other processes prepare these while the next ones are trained."""
         self._upcoming = _jobs(trials)
 
     def close(self) -> None:
@@ -191,7 +205,7 @@ class PopulationTrainer(NetworkTrainer):
         return evaluations
 
     def _train(self, jobs: list[Job], refusals: list[str]) -> list[Evaluation]:
-        """One evaluation for each job. What nasbed itself says of networks that it refuses goes to ``refusals``."""
+        """One evaluation for each job. Reasons for networks that nasbed refuses go to ``refusals``."""
         from nasbed.training.population import train_population
 
         reason, refusal = "", ""
@@ -218,7 +232,7 @@ class PopulationTrainer(NetworkTrainer):
         return [*self._train(jobs[:half], refusals), *self._train(jobs[half:], refusals)]
 
     def _population_preparer(self) -> PopulationPreparer:
-        """What prepares populations, one a process."""
+        """The object that prepares populations, one per process."""
         from nasbed.training.devices import chosen_device
         from nasbed.training.population import PopulationPreparer, PreparationTarget
 

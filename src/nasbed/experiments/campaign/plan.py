@@ -1,4 +1,4 @@
-"""A campaign as data: what is to be evaluated, by whom it is proposed, how often."""
+"""A campaign as data: what is evaluated, which methods propose it, how often."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POOR = "poor"
 """The share that is drawn from the known-poor region, see :mod:`nasbed.experiments.campaign.poor_region`."""
 ALL = "all"
 NOT_METHODS = ("fill", "grid", "repeats")
-"""How trials are labelled that no share stands behind."""
+"""The labels of trials that belong to no share."""
 T = TypeVar("T")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*")
 
@@ -40,9 +40,9 @@ class Repeats:
 class Grid:
     """A list of architectures, each with all these seeds and fidelities.
 
-    ``architectures`` are texts, a file with one a line, ``"all"`` for a space that can be listed,
-    ``"functions"`` for one of each function that such a space computes, or ``"nb101:5"`` for the unique cells of up to
-    five vertices. No ``fidelities``, or ``"all"``, are all that the trainer has.
+    ``architectures`` are texts, or a file with one per line. ``"all"`` are all of a space that can be listed,
+    ``"functions"`` one per function that such a space computes, ``"nb101:5"`` the unique cells of up to five vertices.
+    Without ``fidelities``, or with ``"all"``, the grid has all fidelities of the trainer.
     """
 
     architectures: str | tuple[str, ...]
@@ -72,7 +72,7 @@ class Trajectories:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """Everything that decides which trials a campaign makes, but for the trainer.
+    """Everything that determines the trials of a campaign, except the trainer.
 
     ``trials`` are shared out by ``shares``; those of ``repeats``, ``grid`` and ``trajectories`` come on top. A round
     is proposed jointly and knows the results of all rounds before; without ``round``, the trainer says how many trials
@@ -93,7 +93,7 @@ class Campaign:
     space: str = ""
     trainer: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = field(default_factory=Path, compare=False)
-    """What paths in the file are relative to."""
+    """The folder to which paths in the file are relative."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
@@ -128,7 +128,7 @@ class Campaign:
     def _check_shares(self) -> None:
         for name, share in self.shares.items():
             if name in NOT_METHODS:
-                raise InvalidOption(f"a share is for a method or {POOR}, {name!r} means something else; leave it out")
+                raise InvalidOption(f"a share is for a method or {POOR}, {name!r} has another meaning; omit it")
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
                 raise InvalidOption(f"a share lies above 0 and up to 1, got {shorten(share)} for {name}")
         total = math.fsum(self.shares.values())
@@ -138,8 +138,8 @@ class Campaign:
             raise InvalidOption("shares divide the trials, got 0 trials; raise trials")
 
     def identity(self) -> dict[str, Any]:
-        """What two campaigns on one journal must have in common, as plain values. The trainer has its own, and so have
-        the trajectories, whatever their files are called."""
+        """The values that two campaigns on one journal must have in common, as plain values. The trainer and the
+        trajectories have their own identities, independent of file names."""
         data: dict[str, Any] = {
             name: getattr(self, name) for name in ("name", "trials", "seed", "round", "training_seed")
         }
@@ -160,7 +160,7 @@ class Campaign:
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise BadFile(f"there is no campaign file {path}; docs/collecting.md has one to begin with") from None
+            raise BadFile(f"there is no campaign file {path}; docs/collecting.md has an example") from None
         except (OSError, ValueError) as error:
             raise BadFile(f"{path} cannot be read as TOML: {next(iter(str(error).splitlines()), '')}; fix it") from None
         try:

@@ -20,22 +20,21 @@ def operations_of(space: SearchSpace) -> Operations:
     operations = space.operations
     if operations is None or not operations.without_parameters:
         raise InvalidOption(
-            f"a known-poor region needs operations without parameters, {space.name} declares none; leave the share "
-            "poor out"
+            f"a known-poor region needs operations without parameters, {space.name} declares none; omit the share poor"
         )
     return operations
 
 
 def sample_poor(space: SearchSpace, rng: np.random.Generator) -> Architecture:
-    """A random architecture of which at least half the operations have no parameters: any number from half to all of
-    them is as likely, at random places; all else is as the space draws it."""
+    """A random architecture with at least half of its operations free of parameters. Each number from half to all is
+    equally likely, at random places. The space draws the rest."""
     operations = operations_of(space)
     places, poor = operations.places, operations.without_parameters
     code = list(space.sample(rng).code)
     count = int(rng.integers((len(places) + 1) // 2, len(places) + 1))
-    chosen = set(rng.permutation(len(places))[:count].tolist())
+    positions = set(rng.permutation(len(places))[:count].tolist())
     good = [index for index in range(len(operations.names)) if index not in poor]
     for position, place in enumerate(places):
-        options = poor if position in chosen else good
+        options = poor if position in positions else good
         code[place] = options[int(rng.integers(len(options)))]
     return Architecture(space.name, tuple(code))

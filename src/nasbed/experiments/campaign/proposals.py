@@ -22,16 +22,16 @@ from nasbed.experiments.campaign.trial import Key, Trial, observed
 from nasbed.optimizers import Proposal
 
 ASKED_A_TRIAL = 20
-"""How many proposals a method may make for each trial that is due from it in a round: what has been evaluated before is
-no new trial. Then random architectures fill its place."""
+"""The number of proposals that a method may make per trial of its share in a round, as known architectures are not new
+trials. After that, random architectures fill its share."""
 DRAWN_A_TRIAL = 1000
-"""How many random architectures are drawn for one that is new before a space counts as used up."""
+"""The number of random draws without a new architecture after which a space counts as exhausted."""
 FILL, GRID, REPEATS = "fill", "grid", "repeats"
 
 
 @dataclass(slots=True)
 class _Round:
-    """A round as it is being put together."""
+    """A round under construction."""
 
     number: int
     first: int
@@ -48,11 +48,11 @@ class _Round:
 class Rounds:
     """Proposes round after round: the grid, then the trajectories of searches, then the shares, then the noise study.
 
-    A round of shares first tells every method all results of its proposals of the round before, in the order of the
-    proposals, then asks each for its part. A proposal of what has been evaluated before, or is in this round already,
-    is not a new trial and does not count towards the share: the method is asked for another, and is told the known
-    result after the round. Where a method proposes nothing new, random architectures labelled ``fill`` take its place;
-    where the space has no new one either, the round is shorter.
+    A round of shares first gives every method the results of its proposals of the previous round, in order. Then it
+    asks each method for its share. A proposal that was evaluated before, or is in this round already, is not a new
+    trial and does not count towards the share. The method is asked for another, and gets the known result after the
+    round. If a method proposes nothing new, random architectures labelled ``fill`` replace its proposals. If the space
+    has no new one either, the round is shorter.
     """
 
     def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal) -> None:
@@ -64,32 +64,32 @@ class Rounds:
         self._grid = [] if campaign.grid is None else _grid_of(campaign.grid, campaign, trainer)
         self._searched = searched_architectures(campaign, self._space)
         self._random = generator(campaign, FILL)
-        self._finished: dict[Key, FinishedTrial] = {}
-        self._waiting: dict[str, list[Key]] = {name: [] for name in campaign.shares}
+        self._finished_trials: dict[Key, FinishedTrial] = {}
+        self._unanswered: dict[str, list[Key]] = {name: [] for name in campaign.shares}
         self._broken: set[str] = set()
 
     @property
     def most(self) -> int:
-        """How many trials there will be, if nothing is proposed twice and the space is not used up."""
+        """The number of trials, if nothing is proposed twice and the space is not exhausted."""
         repeats = self._campaign.repeats
         extra = 0 if repeats is None else repeats.architectures * (repeats.seeds - 1)
         return self._campaign.trials + extra + len(self._grid) + len(self._searched)
 
     def proposed(self) -> Iterator[list[Trial]]:
-        """The trials of each round, written down before they are given. To ask for the next is to say that all of them
-        have ended."""
-        stored, first = self._journal.rounds(), 0
+        """The trials of each round, stored before they are yielded. Ask for the next round when all of them have
+        ended."""
+        stored_rounds, first = self._journal.rounds(), 0
         for number, propose in enumerate(self._plan()):
             current = _Round(number, first)
             propose(current)
-            if number < stored:
+            if number < stored_rounds:
                 self._check_same(current, self._journal.trials(number))
             else:
                 self._journal.propose(number, current.trials, current.notes)
             yield current.trials
             first += len(current.trials)
             for finished in self._journal.finished(number):
-                self._finished[finished.trial.key] = finished
+                self._finished_trials[finished.trial.key] = finished
 
     def _plan(self) -> Iterator[Callable[[_Round], None]]:
         campaign, size = self._campaign, self._campaign.round
@@ -105,17 +105,17 @@ class Rounds:
         if campaign.repeats is not None:
             yield partial(self._propose_repeats, repeats=campaign.repeats)
 
-    def _check_same(self, current: _Round, before: Sequence[Trial]) -> None:
-        if list(before) == current.trials:
+    def _check_same(self, current: _Round, stored_trials: Sequence[Trial]) -> None:
+        if list(stored_trials) == current.trials:
             return
-        pairs = zip(before, current.trials, strict=False)
-        shared = min(len(before), len(current.trials))
-        odd = next((old.number for old, new in pairs if old != new), current.first + shared)
+        pairs = zip(stored_trials, current.trials, strict=False)
+        shared = min(len(stored_trials), len(current.trials))
+        number = next((old.number for old, new in pairs if old != new), current.first + shared)
         version = self._journal.facts().get("nasbed_version")
         raise InvalidOption(
-            f"{self._journal.path} cannot be resumed: trial {odd} of round {current.number} differs from the "
-            f"recorded one, so a method, the trainer or a package has changed since; use those that began it (nasbed "
-            f"{version}), or export it and begin another"
+            f"{self._journal.path} cannot be resumed: trial {number} of round {current.number} differs from the "
+            "recorded one, so a method, the trainer or a package has changed since; use the original ones (nasbed "
+            f"{version}), or export it and start another"
         )
 
     # --- the grid, the trajectories and the noise study --------------------------------------------------------------
@@ -127,12 +127,12 @@ class Rounds:
     def _propose_trajectories(self, current: _Round) -> None:
         seed = self._campaign.training_seed
         for method, arch in self._searched:
-            if (arch.code, self._top, seed) not in self._finished:
+            if (arch.code, self._top, seed) not in self._finished_trials:
                 current.add(arch, self._top, seed, method)
         missing = len(self._searched) - len(current.trials)
         if missing:
             current.notes.append(
-                f"{missing} architectures of the trajectories are in the grid, and not evaluated again"
+                f"{missing} architectures of the trajectories are in the grid and are not evaluated again"
             )
 
     def _propose_repeats(self, current: _Round, repeats: Repeats) -> None:
@@ -140,7 +140,7 @@ class Rounds:
         seed = self._campaign.training_seed
         usable = [
             finished.trial.architecture
-            for finished in sorted(self._finished.values(), key=lambda finished: finished.trial.number)
+            for finished in sorted(self._finished_trials.values(), key=lambda finished: finished.trial.number)
             if finished.trial.method in methods
             and finished.evaluation.status is Status.OK
             and (finished.trial.fidelity, finished.trial.seed) == (self._top, seed)
@@ -149,9 +149,9 @@ class Rounds:
         if count < repeats.architectures:
             current.notes.append(f"only {count} architectures ended well and could be repeated")
         for index in sorted(generator(self._campaign, REPEATS).permutation(len(usable))[:count].tolist()):
-            for more in range(1, repeats.seeds):
-                if (usable[index].code, self._top, seed + more) not in self._finished:
-                    current.add(usable[index], self._top, seed + more, REPEATS)
+            for offset in range(1, repeats.seeds):
+                if (usable[index].code, self._top, seed + offset) not in self._finished_trials:
+                    current.add(usable[index], self._top, seed + offset, REPEATS)
 
     # --- shares ------------------------------------------------------------------------------------------------------
 
@@ -165,16 +165,16 @@ class Rounds:
                     # a method's own failure must not end the campaign: random architectures take its place
                     self._broken.add(name)
                     reason = with_place(exception_line(error), error)
-                    current.notes.append(f"{name} broke, random architectures take its place: {reason}")
+                    current.notes.append(f"{name} failed, random architectures replace its proposals: {reason}")
         self._fill(current, due.total() - len(current.trials))
 
     def _tell(self, name: str) -> None:
-        keys, self._waiting[name] = self._waiting[name], []
+        keys, self._unanswered[name] = self._unanswered[name], []
         if keys:
             self._sources[name].tell([self._observation(key) for key in keys])
 
     def _observation(self, key: Key) -> Observation:
-        finished = self._finished[key]
+        finished = self._finished_trials[key]
         return observed(finished.trial, finished.evaluation, self._trainer.metrics)
 
     def _ask(self, current: _Round, name: str, count: int) -> None:
@@ -190,7 +190,7 @@ class Rounds:
                 accepted += self._take(current, name, proposal)
 
     def _take(self, current: _Round, name: str, proposal: Proposal) -> bool:
-        """Make a proposal a trial, or answer it; whether it is a new trial."""
+        """Make a proposal a trial, or answer it if it is known; returns whether it is a new trial."""
         source, arch = self._sources[name], proposal.architecture
         fidelity = self._top if proposal.fidelity is None else proposal.fidelity
         try:
@@ -202,8 +202,8 @@ class Rounds:
             return False
         seed = self._campaign.training_seed
         key = arch.code, fidelity, seed
-        self._waiting[name].append(key)
-        if key in self._finished or key in current.keys:
+        self._unanswered[name].append(key)
+        if key in self._finished_trials or key in current.keys:
             return False
         current.add(arch, fidelity, seed, name)
         return True
@@ -214,11 +214,11 @@ class Rounds:
             for _ in range(DRAWN_A_TRIAL):
                 arch = self._space.sample(self._random)
                 key = arch.code, self._top, seed
-                if key not in self._finished and key not in current.keys:
+                if key not in self._finished_trials and key not in current.keys:
                     current.add(arch, self._top, seed, FILL)
                     break
             else:
-                current.notes.append(f"{missing} trials were left out: no new architecture was found in the space")
+                current.notes.append(f"{missing} trials were omitted: the space has no new architecture")
                 return
 
 

@@ -1,4 +1,4 @@
-"""Who proposes: the methods and the other sources that have a share, each with random numbers of its own."""
+"""The sources of proposals: methods and others that have a share, each with its own random numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PoorRegion(Optimizer):
 
 
 def problem_of(trainer: Trainer) -> Problem:
-    """What a method may know of a campaign."""
+    """The problem of a campaign, as a method sees it."""
     extra_metrics = tuple(
         metric for metric in trainer.metrics if metric != trainer.objective and metric.split != "test"
     )
@@ -37,7 +37,7 @@ def problem_of(trainer: Trainer) -> Problem:
 
 
 def generator(campaign: Campaign, purpose: str) -> np.random.Generator:
-    """Random numbers for one purpose, which depend on nothing but it and the campaign's seed."""
+    """Random numbers for one purpose, which depend only on it and the campaign's seed."""
     digest = blake2b(purpose.encode(), digest_size=8).digest()
     return np.random.default_rng(np.random.SeedSequence([campaign.seed, int.from_bytes(digest, "big")]))
 
@@ -71,7 +71,7 @@ def _method(name: str) -> type[Optimizer]:
 
 
 def quotas(shares: Mapping[str, float], trials: int) -> dict[str, int]:
-    """How many of the trials each share is, by the method of the largest remainder.
+    """The number of trials of each share, by the method of the largest remainder.
 
     >>> quotas({"rs": 0.5, "re": 0.3, "ls": 0.2}, 7)
     {'rs': 4, 're': 2, 'ls': 1}
@@ -85,7 +85,8 @@ def quotas(shares: Mapping[str, float], trials: int) -> dict[str, int]:
 
 
 def schedule(shares: Mapping[str, float], trials: int) -> list[str]:
-    """Whose turn each trial is: at every point each share is within about one trial of its due, and exact at the end.
+    """The share of each trial, in order. Every share stays within about one trial of its quota, and is exact at the
+    end.
 
     >>> "".join(schedule({"a": 0.5, "b": 0.25, "c": 0.25}, 8))
     'abcaabca'

@@ -1,7 +1,6 @@
-"""What made the results of a journal: a version of nasbed, and the user's code as it was.
-
-Evaluations are dear, so a change of either throws nothing away. Each result says what made it; a campaign whose code
-has changed continues only if the user accepts that, and its status and its table say so.
+"""The makers of the results of a journal: a version of nasbed, and the user's code at that time. Evaluations are
+expensive, so a change of either discards nothing. Each result records its maker. A campaign whose code has changed
+continues only if the user accepts that; its status and its table report it.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Code = Mapping[str, CodeVersion]
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """What made some results of a journal; ``version`` is empty where an older nasbed did not record it."""
+    """The maker of some results of a journal; ``version`` is empty if an older nasbed did not record it."""
 
     version: str
     code: Code
@@ -40,19 +39,19 @@ def plain_code(code: Code) -> dict[str, Any]:
     return {name: asdict(version) for name, version in code.items()}
 
 
-def code_of(stored: Mapping[str, Any]) -> dict[str, CodeVersion]:
+def code_of(values: Mapping[str, Any]) -> dict[str, CodeVersion]:
     """The inverse of :func:`plain_code`."""
-    return {name: CodeVersion(**version) for name, version in stored.items()}
+    return {name: CodeVersion(**version) for name, version in values.items()}
 
 
-def changed_code(before: Code, now: Code) -> list[str]:
-    """What is called the same and is not, and what only one of them has."""
-    names = dict.fromkeys([*before, *now])
-    return [name for name in names if name not in before or name not in now or before[name].sha256 != now[name].sha256]
+def changed_code(old: Code, new: Code) -> list[str]:
+    """The names whose code differs, and those that only one of the two has."""
+    names = dict.fromkeys([*old, *new])
+    return [name for name in names if name not in old or name not in new or old[name].sha256 != new[name].sha256]
 
 
 def maker_notes(makers: Sequence[Maker]) -> list[str]:
-    """What is to be known of results that were not all made alike, or not by the code as it is now; a line each."""
+    """Notes on results that have several makers, or that older code made; one line each."""
     total = sum(maker.results for maker in makers)
     notes = []
     unrecorded = sum(maker.results for maker in makers if not maker.version)
@@ -72,7 +71,7 @@ def maker_notes(makers: Sequence[Maker]) -> list[str]:
 
 
 def _edited_since(last: Sequence[Maker]) -> list[str]:
-    """The code of the latest results whose file is here and has another content."""
+    """The code of the latest results whose file exists and has changed."""
     return [
         name
         for maker in last

@@ -1,4 +1,4 @@
-"""How a campaign stands, from its journal alone, also while it runs."""
+"""The status of a campaign from its journal, also while it runs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from nasbed.experiments.campaign.provenance import maker_notes
 RECENT = 200
 """The number of latest results that give the rate."""
 GAP_US = 600e6
-"""Between two results that lie further apart than this, the campaign was not running, or its trials take so long that
-the time counts no more than so much."""
+"""The longest gap in seconds between two results that counts. In a longer gap the campaign was probably not running, so
+only this much counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignStatus:
-    """What a journal holds. ``planned`` counts what is to come too; a space that is used up leaves some out."""
+    """The content of a journal in numbers. ``planned`` includes future trials; an exhausted space has fewer."""
 
     name: str
     path: Path
@@ -52,7 +52,7 @@ class CampaignStatus:
 
     @property
     def complete(self) -> bool:
-        """Whether all that was planned has ended."""
+        """Whether all planned trials have ended."""
         return self.done >= self.planned
 
     @property
@@ -67,7 +67,7 @@ class CampaignStatus:
 
 
 def campaign_status(path: Path | str) -> CampaignStatus:
-    """How the campaign in a journal stands."""
+    """The status of the campaign in a journal."""
     with Journal.reading(Path(path)) as journal:
         return status_of(journal)
 
@@ -102,7 +102,7 @@ def status_of(journal: Journal) -> CampaignStatus:
         name=facts["campaign"]["name"],
         path=journal.path,
         space=facts["space"],
-        planned=_planned(facts, proposed, journal.rounds()),
+        planned=_planned_count(facts, proposed, journal.rounds()),
         proposed=proposed,
         rounds=journal.rounds(),
         by_status={status.value: by_status[status.value] for status in Status},
@@ -120,20 +120,20 @@ def status_of(journal: Journal) -> CampaignStatus:
     )
 
 
-def _planned(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
-    """What is proposed, and what the rounds to come would add; a grid and trajectories are proposed first, each
-    whole."""
+def _planned_count(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
+    """The number of proposed trials and of those that later rounds would add. A grid and trajectories are proposed
+    first, as a whole."""
     campaign = facts["campaign"]
     searched = campaign.get("trajectories")
-    before = (campaign["grid"] is not None) + (searched is not None)
+    first_rounds = (campaign["grid"] is not None) + (searched is not None)
     size, trials = campaign["round"], campaign["trials"]
     of_shares = math.ceil(trials / size)
-    completed_rounds = min(max(rounds - before, 0), of_shares)
+    completed_rounds = min(max(rounds - first_rounds, 0), of_shares)
     remaining = trials - min(trials, completed_rounds * size)
     repeats = campaign["repeats"]
-    if repeats is not None and rounds < before + of_shares + 1:
+    if repeats is not None and rounds < first_rounds + of_shares + 1:
         remaining += repeats["architectures"] * (repeats["seeds"] - 1)
-    if searched is not None and rounds < before:
+    if searched is not None and rounds < first_rounds:
         remaining += searched["architectures"]
     return int(proposed + remaining)
 
@@ -142,5 +142,5 @@ def _per_hour(times_us: list[int]) -> float | None:
     recent = times_us[-RECENT - 1 :]
     if len(recent) < 2:
         return None
-    passed = sum(min(after - before, GAP_US) for before, after in pairwise(recent))
-    return (len(recent) - 1) / (passed / 3.6e9) if passed > 0 else None
+    elapsed_us = sum(min(after - before, GAP_US) for before, after in pairwise(recent))
+    return (len(recent) - 1) / (elapsed_us / 3.6e9) if elapsed_us > 0 else None

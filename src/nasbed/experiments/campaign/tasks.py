@@ -1,4 +1,4 @@
-"""What an engine runs for a campaign: the check of its trainer, then tasks of trials."""
+"""The tasks of a campaign: the check of its trainer, then trials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CheckReady:
     """The first task of a campaign: whether the trainer can evaluate anything where its trials will run."""
 
     def run(self, trainer: Trainer) -> list[str]:
-        """Notes of the check. Whatever it raises becomes a NotReady."""
+        """Notes of the check. Any error becomes a NotReady."""
         try:
             return trainer.check_ready()
         except NasbedError as error:
@@ -50,8 +50,8 @@ class TaskRunner:
 
 
 def tasks_of_round(trials: Sequence[Trial], finished: Container[int], *, size: int, slots: int) -> Iterator[TrialsTask]:
-    """The tasks of a round without the trials whose numbers are finished. With so many slots, whoever carries out a
-    task probably gets the one that comes as many places later."""
+    """The tasks of a round without the trials whose numbers are finished. With ``slots`` slots, the worker of a task
+    probably gets the one that many places later."""
     unfinished = []
     for group in groups_of_round(trials, size):
         if remaining := tuple(trial for trial in group if trial.number not in finished):
@@ -64,6 +64,6 @@ def groups_of_round(trials: Sequence[Trial], size: int) -> Iterator[list[Trial]]
     """Trials that are evaluated together: of one fidelity, in their order. They depend on the round alone, so that a
     task whose results were lost is repeated as it was."""
     for fidelity in dict.fromkeys(trial.fidelity for trial in trials):
-        same = iter([trial for trial in trials if trial.fidelity == fidelity])
-        while group := list(islice(same, size)):
+        of_fidelity = iter([trial for trial in trials if trial.fidelity == fidelity])
+        while group := list(islice(of_fidelity, size)):
             yield group

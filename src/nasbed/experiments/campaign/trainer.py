@@ -1,4 +1,4 @@
-"""What evaluates the trials of a campaign."""
+"""The trainers of campaigns, which evaluate trials."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from nasbed.experiments.campaign.trial import Evaluation, Trial
 from nasbed.spaces.base import SearchSpace
 
 USUAL_ROUND = 32
-"""Trials of a round where neither the campaign nor the trainer says: a few for each worker of one machine."""
+"""The default number of trials per round: a few for each worker of one machine."""
 
 
 class Trainer(ABC):
-    """Evaluates architectures. It is pickled to each worker process once and keeps its state there: what it loads for
-    its first trials it need not load again.
+    """Evaluates architectures. It is pickled to each worker process once and keeps its state there, such as loaded
+    data.
 
     ``objective`` is the metric of ``metrics`` that methods optimise, never one of the test split. ``fidelities`` rise.
     A task is up to ``trials_per_task`` trials of one fidelity, evaluated together and ended after ``timeout_s``.
@@ -34,20 +34,20 @@ class Trainer(ABC):
     trials_per_task: int = 1
     timeout_s: float | None = None
     usual_workers: int | None = 1
-    """Local processes where the user asks for no number of them; ``None`` is one per core."""
+    """The default number of local processes; ``None`` is one per core."""
     fidelity_unit: str = "epochs"
     dataset: str = ""
     recipe_name: str = ""
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """What decides the results, as plain values; it is kept in the journal and compared when a campaign resumes."""
+        """Everything that determines the results, as plain values; the journal stores it and compares it on resume."""
 
     def code(self) -> dict[str, CodeVersion]:
-        """The user's code that decides the results, by what it is called. nasbed's own has a version instead."""
+        """The user's code that determines the results, by name. nasbed's own code has a version instead."""
         versions = {}
-        for name, thing in ((f"trainer {type(self).__qualname__}", self), (f"space {self.space.name}", self.space)):
-            fingerprint = object_fingerprint(thing)
+        for name, item in ((f"trainer {type(self).__qualname__}", self), (f"space {self.space.name}", self.space)):
+            fingerprint = object_fingerprint(item)
             if fingerprint:
                 versions[name] = CodeVersion(fingerprint)
         return versions
@@ -58,13 +58,13 @@ class Trainer(ABC):
         :class:`~nasbed.core.errors.NotReady` before any trial of a run has succeeded stops the campaign instead."""
 
     def check_ready(self) -> list[str]:
-        """Raise a NasbedError where no architecture could be evaluated on this machine; otherwise notes for the user,
-        one line each. A campaign calls it before its first trial, where the trials will run."""
+        """Raise a NasbedError if no architecture can be evaluated on this machine; otherwise return notes for the user,
+        one line each. A campaign calls it before its first trial, on the machine of the trials."""
         return []
 
     def announce(self, trials: Sequence[Trial]) -> None:  # noqa: B027
-        """Say which trials probably follow those that are evaluated next; none if unknown. A trainer may prepare for
-        them meanwhile. Results do not depend on it."""
+        """Announce the trials that probably follow those that are evaluated next; none if unknown. A trainer may
+        prepare for them meanwhile. Results do not depend on it."""
 
     def close(self) -> None:  # noqa: B027
         """End what runs in the background. A later evaluation may start it again."""
@@ -74,7 +74,7 @@ class Trainer(ABC):
         return self.trials_per_task if self.trials_per_task > 1 else USUAL_ROUND
 
     def check(self) -> None:
-        """Raise where the trainer cannot be that of a campaign."""
+        """Raise if the trainer is not valid for a campaign."""
         if self.objective not in self.metrics or self.objective.split == "test":
             raise InvalidOption(
                 f"the objective is a metric of the trainer, not of the test split, got {self.objective.key}"
@@ -82,7 +82,7 @@ class Trainer(ABC):
         if not self.fidelities or list(self.fidelities) != sorted(set(self.fidelities)):
             raise InvalidOption(f"the fidelities of a trainer rise, got {self.fidelities}")
         if self.timeout_s is not None and not self.timeout_s > 0:
-            raise InvalidOption(f"a time-out is a number of seconds above 0, got {self.timeout_s}")
+            raise InvalidOption(f"a timeout is a number of seconds above 0, got {self.timeout_s}")
         if self.trials_per_task < 1:
             raise InvalidOption(f"a task has at least one trial, got {self.trials_per_task}")
 

@@ -18,8 +18,8 @@ Searched = tuple[str, Architecture]
 
 
 def searched_architectures(campaign: Campaign, space: SearchSpace) -> list[Searched]:
-    """The different architectures of all searches that a campaign names, each with the method that had it first: the
-    files as they are named, those of one pattern by their path, epochs in their order. A journal evaluates an
+    """The different architectures of all searches that a campaign names, each with the method that had it first. Files
+    are in the order of their names in the plan, those of one pattern by path, epochs in order. A journal evaluates an
     architecture once, so one that two methods had belongs to the first."""
     architectures: dict[Architecture, str] = {}
     for path in _paths(campaign):
@@ -33,7 +33,8 @@ def searched_architectures(campaign: Campaign, space: SearchSpace) -> list[Searc
 
 
 def trajectories_identity(searched: list[Searched]) -> dict[str, Any]:
-    """What two campaigns on one journal must have in common: the same architectures by the same methods, in order."""
+    """The identity that two campaigns on one journal must share: the same architectures by the same methods, in
+    order."""
     text = json.dumps([[method, list(arch.code)] for method, arch in searched])
     return {"architectures": len(searched), "sha256": hashlib.sha256(text.encode()).hexdigest()}
 
@@ -59,8 +60,7 @@ def _check(record: SearchRecord, path: Path, campaign: Campaign, space: SearchSp
         raise InvalidOption(f"{path} is a search in the space {record.space}, the campaign is of {space.name}")
     if record.method in NOT_METHODS or record.method in campaign.shares:
         raise InvalidOption(
-            f"{path} is a search by {record.method!r}, which means something else in this campaign; leave one of the "
-            "two out"
+            f"{path} is a search by {record.method!r}, which has another meaning in this campaign; omit one of the two"
         )
     for epoch in record.searched.epochs:
         try:

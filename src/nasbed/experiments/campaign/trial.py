@@ -13,7 +13,7 @@ from nasbed.core.observation import Observation
 from nasbed.core.status import Status
 
 Key = tuple[tuple[int, ...], int, int]
-"""Code, fidelity and seed: what is evaluated once in a campaign and never again."""
+"""Code, fidelity and seed, which a campaign evaluates only once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Evaluation:
 
 
 def checked(evaluation: Evaluation, metrics: Sequence[Metric], objective: Metric) -> Evaluation:
-    """The evaluation as it may enter a table. What is not a finite number makes an ok trial a diverged one; a value out
-    of bounds, of an unknown metric, or no objective at all, a failed one. Only what was measured well keeps values."""
+    """The evaluation in the form of a table's row. A value that is not finite makes an ok trial diverged. A value out
+    of bounds, an unknown metric or a missing objective makes it failed. Only ok trials keep values."""
     seconds = evaluation.train_time_s
     if seconds is not None and not 0 <= seconds < math.inf:
         seconds = None
@@ -81,7 +81,7 @@ def checked(evaluation: Evaluation, metrics: Sequence[Metric], objective: Metric
 
 
 def _checked_point(point: float | None, objective: Metric) -> float | None:
-    """A point of a learning curve within the bounds of its metric, None where it is no finite number."""
+    """A point of a learning curve within the bounds of its metric, None if it is not a finite number."""
     if point is None or not math.isfinite(point):
         return None
     objective.check(float(point))
@@ -89,7 +89,8 @@ def _checked_point(point: float | None, objective: Metric) -> float | None:
 
 
 def observed(trial: Trial, evaluation: Evaluation, metrics: Sequence[Metric]) -> Observation:
-    """What a method sees of a trial: no test metric, and no time, on which its proposals would depend."""
+    """The observation of a trial for a method: without test metrics, and without times, on which proposals must not
+    depend."""
     values = {metric: evaluation.values[metric.key] for metric in metrics if metric.key in evaluation.values}
     return Observation(
         trial.architecture,

@@ -24,7 +24,7 @@ from nasbed.surrogates.scores import precision_of
 from nasbed.surrogates.table_split import TableSplit
 
 Score = Literal["skt", "r2"]
-"""What is tuned for: sparse Kendall's tau or the coefficient of determination."""
+"""The scores to tune for: sparse Kendall's tau or the coefficient of determination."""
 SCORES: tuple[Score, ...] = get_args(Score)
 BEST = "best.json"
 
@@ -33,7 +33,7 @@ __getattr__ = former(__name__, {"Parts": "nasbed.surrogates.table_split:TableSpl
 
 @dataclass(frozen=True, slots=True)
 class TuningResult:
-    """What a tuning found. ``best`` has the best score among the trials at the highest budget: never worse than the
+    """The result of a tuning. ``best`` has the best score among the trials at the highest budget: never worse than the
     default settings. ``test`` are its figures on the test part."""
 
     setup: TuningSetup
@@ -46,7 +46,7 @@ class TuningResult:
         return self.trials[0]
 
     def notes(self) -> list[str]:
-        """What is to be known of trials that other versions of nasbed fitted, a line each."""
+        """Notes on trials that other versions of nasbed fitted, one line each."""
         versions = Counter(trial.nasbed_version for trial in self.trials)
         return [
             f"{count} of {len(self.trials)} trials were fitted by "
@@ -74,19 +74,18 @@ def tune(
     timeout_s: float | None = None,
     progress: Callable[[TuningTrial], None] | None = None,
 ) -> TuningResult:
-    """Look for better settings of a model in ``trials`` fits, the one with the default settings included.
+    """Search for better settings of a model with ``trials`` fits, including one with the default settings.
 
     BOHB proposes a trial whenever a process is free. A trial that raises, dies or exceeds its timeout has failed, and
-    tuning goes on.
+    tuning continues.
 
     **Resuming.** Each proposal and each result is a line of ``out/trials.jsonl``; a result counts when its line is
-    durable. Tuning again with the same folder repeats the optimizer's calls in the order of the lines, and fits first
-    what had been proposed and did not end. So no result is lost and none is fitted twice; one process makes the same
-    trials with interruptions as without; and ``trials`` may be raised. With several processes the order in which
-    trials end is a matter of time, and so is what is proposed next. If a proposal comes out differently than the
-    journal has it, as after an upgrade of numpy, the journal's holds. A folder whose trials were made with other
-    evaluations, settings or code of a model of the user's own is refused. Trials that another version of nasbed fitted
-    are kept, and :meth:`TuningResult.notes` lists them.
+    durable. Tuning again with the same folder repeats the optimizer's calls in the order of the lines. It first fits
+    proposals without a result. So no result is lost and none is fitted twice. One process makes the same trials with
+    interruptions as without, and ``trials`` may be raised. With several processes the order of the results varies, and
+    so do later proposals. If a proposal differs from the journal, as after an upgrade of numpy, the journal's counts. A
+    folder whose trials were made with other evaluations, settings or code of a model of the user's own is refused.
+    Trials that another version of nasbed fitted are kept, and :meth:`TuningResult.notes` lists them.
 
     Only the last fit, that of the winner, sees the test part. Its figures are kept in ``out/best.json``.
 
@@ -134,13 +133,13 @@ def tune(
         test_sha256 = split.test_sha256
         test = _known_test(out, best, test_sha256)
         if test is None:
-            test = _tested(replace(job, held_out=split.test), best)
+            test = _test_figures(replace(job, held_out=split.test), best)
         tuned = TuningResult(setup, tuple(sorted(trial_tasks.finished, key=lambda trial: trial.number)), best, test)
         _save_best(out, tuned, test_sha256)
     return tuned
 
 
-def _tested(job: TrialFit, best: TuningTrial) -> dict[str, float]:
+def _test_figures(job: TrialFit, best: TuningTrial) -> dict[str, float]:
     outcome = attempt(job, 0, best.settings)
     if outcome.error:
         raise InvalidOption(f"the winner, trial {best.number}, could not be fitted again: {outcome.error}")
@@ -158,7 +157,7 @@ def _best(trials: Sequence[TuningTrial], setup: TuningSetup, highest: int | None
 
 
 def _known_test(out: Path, best: TuningTrial, test_sha256: str) -> dict[str, float] | None:
-    """The winner's figures on the test part, where this version of nasbed has measured them on it already."""
+    """The winner's figures on the test part, if this version of nasbed has measured them already."""
     if not (out / BEST).is_file():
         return None
     data = read_json(out / BEST)

@@ -22,7 +22,7 @@ class TuningTrial:
 
     number: int
     settings: Mapping[str, Any]
-    """What differs from the defaults, the budget included."""
+    """The settings that differ from the defaults, including the budget."""
     budget: int | None = None
     """``None`` where a model has one budget."""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -32,12 +32,12 @@ class TuningTrial:
     fit_s: float = 0.0
     error: str = ""
     nasbed_version: str = ""
-    """Of the nasbed that fitted it; empty where an older one did not record that."""
+    """The version of nasbed that fitted it; empty if an older one did not record it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TuningSetup:
-    """What the trials of a folder have in common; a tuning with another setup needs another folder."""
+    """The common setup of the trials of a folder; a tuning with another setup needs another folder."""
 
     model: str
     space: str
@@ -47,9 +47,9 @@ class TuningSetup:
     settings: Mapping[str, Any]
     budget: str | None
     data_sha256: str
-    """Of the train and validation parts."""
+    """The checksum of the train and validation parts."""
     code_sha256: str = ""
-    """Of the model's code where it is not nasbed's own."""
+    """The checksum of the model's code if it is not nasbed's own."""
 
 
 class TuningJournal(TaskJournal[int, TuningTrial]):
@@ -91,11 +91,11 @@ class TuningJournal(TaskJournal[int, TuningTrial]):
             super().take(line, inputs)
 
     def keep(self, key: int, result: TuningTrial) -> None:
-        """Where the journal has two results of a trial, the first holds."""
+        """If the journal has two results of a trial, the first counts."""
         self._results.setdefault(key, result)
 
     def propose(self, trial: TuningTrial) -> None:
-        """Write down a proposal. It outlives the end of this process; the next result makes it outlive a power cut."""
+        """Store a proposal. It survives the end of this process, and after the next result also a power cut."""
         line = {"asked": trial.number, "settings": trial.settings, "budget": trial.budget, "values": trial.values}
         self.add(line, durable=False)
         self.proposals[trial.number] = trial

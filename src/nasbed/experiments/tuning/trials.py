@@ -1,4 +1,4 @@
-"""The trials of a tuning: what to fit next, each fit, and what is learned from it."""
+"""The trials of a tuning: proposals, fits, and results for the optimizer."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _OBJECTIVE = Metric("score", split="validation")
 
 @dataclass(frozen=True, slots=True)
 class TrialFit:
-    """Fits settings and gives their figures on the part that is held out, and the seconds that the fit took. The part
-    is for scoring alone: what a model stops early on, it takes from the train part.
+    """Fits a model with settings and returns its figures on the held-out part and the seconds of the fit. The held-out
+    part is for scoring only; models stop early on a share of the train part.
 
     In a process of an engine it runs in one thread, unless ``OMP_NUM_THREADS`` says otherwise: the other cores have
     their own processes.
@@ -57,9 +57,9 @@ class TrialFit:
             "kendall": kendall(truth, predictions),
             "mae": mae(truth, predictions),
         }
-        odd = [name for name, value in figures.items() if not math.isfinite(value)]
-        if odd:
-            raise InvalidOption(f"predictions have no {', '.join(odd)}: they are all the same, or not finite")
+        undefined = [name for name, value in figures.items() if not math.isfinite(value)]
+        if undefined:
+            raise InvalidOption(f"predictions have no {', '.join(undefined)}: they are all the same, or not finite")
         return figures, fit_s
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -95,7 +95,7 @@ class TuningSearch:
         return TuningTrial(0, self._settings(None, self.highest), self.highest)
 
     def ask(self, number: int) -> TuningTrial:
-        """What the optimizer proposes next."""
+        """The next proposal of the optimizer."""
         proposal = self.optimizer.ask(1)[0]
         values = self.space.to_native(proposal.architecture)
         budget = proposal.fidelity if self.budget_name else None
@@ -124,7 +124,7 @@ class TuningSearch:
 
 
 def _without(space: FromConfigSpace, fixed: Mapping[str, Any]) -> FromConfigSpace:
-    """The space without what is fixed."""
+    """The tuning space without the fixed settings."""
     from ConfigSpace import ConfigurationSpace
 
     source = space.configspace()
@@ -133,13 +133,21 @@ def _without(space: FromConfigSpace, fixed: Mapping[str, Any]) -> FromConfigSpac
     reduced = ConfigurationSpace()
     reduced.add(*(hyperparameter for name, hyperparameter in source.items() if name not in fixed))
     if not len(reduced) or source.conditions or source.forbidden_clauses:
-        raise InvalidOption(f"these settings leave nothing to tune: {', '.join(fixed)}; leave one out")
+        raise InvalidOption(f"these settings leave nothing to tune: {', '.join(fixed)}; omit one")
     return space_from_configspace(reduced, space.name)
 
 
 class Trials(Sequence[Mapping[str, Any]]):
-    """The settings of the trials still to be made, as the tasks of an engine. A proposal is made when an engine takes
-    it, which is when a process is free, so that it knows of all that ended before."""
+    """The settings of the remaining trials, as the tasks of an engine. A proposal is made when a process is free, so
+    that it can use all earlier results.
+
+    Args:
+        search: proposes settings.
+        journal: the proposals and results so far.
+        score: the score that is maximised.
+        trials: the number of trials in all.
+        progress: called with each trial that ended.
+    """
 
     def __init__(
         self,
@@ -176,7 +184,7 @@ class Trials(Sequence[Mapping[str, Any]]):
         return self._tasks[index].settings
 
     def end(self, task: int, result: tuple[dict[str, float], float] | None, error: str) -> None:
-        """Note what became of a task: first durably, then for the optimizer."""
+        """Store the outcome of a task, then report it to the optimizer."""
         trial = self._tasks[task]
         figures, fit_s = result or ({}, 0.0)
         trial = replace(trial, figures=figures, fit_s=round(fit_s, 3), error=error, nasbed_version=nasbed.__version__)
@@ -195,7 +203,7 @@ class Trials(Sequence[Mapping[str, Any]]):
             self._progress(trial)
 
     def _replay(self) -> None:
-        """Repeat the calls of the journal; what it says was proposed holds."""
+        """Repeat the calls of the journal; its proposals count."""
         learned = set()
         for place, line in enumerate(self._journal.lines, 1):
             try:

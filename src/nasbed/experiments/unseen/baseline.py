@@ -34,17 +34,17 @@ def measured_baseline(
         model: The name of the baseline.
         dataset: The images.
         recipe: How to train.
-        paper: Which of the paper's datasets this one is; by default the one of its name.
+        paper: The paper's name of this dataset; by default its own name.
         checkpoint: The training is saved in this file after every epoch, and resumes from there if the file exists.
         progress: Called after every epoch.
         options: ``seed``, ``epochs`` and ``device`` of the training.
     """
-    called = dataset.name if paper is None else published().dataset_called(paper)
+    dataset_name = dataset.name if paper is None else published().dataset_called(paper)
     device = chosen_device(options.get("device", "cpu"))
     run = train_baseline(model, dataset, recipe, checkpoint=checkpoint, progress=progress, **options)
     split, outcome = recipe_split(dataset, recipe), run.outcome
     return UnseenResult(
-        dataset=called,
+        dataset=dataset_name,
         model=model,
         epochs=recipe.budget(options.get("epochs")),
         seed=options.get("seed", 0),

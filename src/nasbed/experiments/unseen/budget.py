@@ -24,7 +24,7 @@ RANDOM_PREFIX = "rs-"
 
 
 def random_method(space: str) -> str:
-    """What the search is called that takes one random architecture of a space.
+    """The name of the search that takes one random architecture of a space.
 
     >>> random_method("darts"), random_method("bonsai-nr-1")
     ('rs-darts', 'rs-bonsai')
@@ -123,7 +123,7 @@ class NasBudget:
         return self._searcher(method).trains_together
 
     def search(self, method: str) -> dict[str, Any]:
-        """All that decides what a method finds but the dataset and the seed, as JSON has it."""
+        """Everything that determines the result of a method except the dataset and the seed, in JSON form."""
         searcher, settings = self._searcher(method), self.settings(method)
         decisive = searcher.random_settings(settings) if is_random(method) else settings.plain()
         return {"space": registered_id(self.space(method)), **decisive}

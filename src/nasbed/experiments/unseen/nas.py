@@ -1,4 +1,4 @@
-"""A cell of table 2 of the paper on unseen datasets, measured: a NAS method searches, and what it finds is trained from
+"""A cell of table 2 of the paper on unseen datasets, measured: a NAS method searches, and its result is trained from
 scratch. Needs torch."""
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def measured_nas(
         search_seed: The seed of the search.
         seed: The seed of the training.
         epochs: One of the recipe's budgets; by default the largest.
-        paper: Which of the paper's datasets this one is; by default the one of its name.
+        paper: The paper's name of this dataset; by default its own name.
         device: Where to search and train.
         checkpoints: The folder in which both resume; another training seed reuses the search.
         progress: Called after each epoch with the part, ``search`` or ``train``, the number of epochs and their loss.
@@ -89,9 +89,9 @@ def trained(
         progress: Called after each epoch.
         images: The images of the dataset, where they are loaded already.
     """
-    where = chosen_device(device)
+    torch_device = chosen_device(device)
     if search.architecture is None:
-        return _diverged(run, search, seed)
+        return _diverged_result(run, search, seed)
     network = network_of(search.architecture, run.dataset, run.recipe)
     initial_weights(network, seed)
     outcome = train_network(
@@ -100,13 +100,13 @@ def trained(
         run.recipe,
         seed=seed,
         epochs=run.epochs,
-        device=where,
+        device=torch_device,
         checkpoint=checkpoint,
         progress=progress and (lambda end: progress(end.done, f"loss {end.loss:.3f}")),
         images=images,
         called=search.architecture.to_json(),
     )
-    return _result(run, search, seed, outcome, network, device_name(where))
+    return _result(run, search, seed, outcome, network, device_name(torch_device))
 
 
 def trained_together(
@@ -118,9 +118,9 @@ def trained_together(
 ) -> list[UnseenResult]:
     """Results of architectures with their seeds, in order, all trained at once on one dataset by one recipe: as alone
     but for rounding, and without checkpoints. Each has its share of the time."""
-    where = chosen_device(device)
+    torch_device = chosen_device(device)
     successful = [(run, search, seed) for run, search, seed in jobs if search.architecture is not None]
-    results = {place: _diverged(run, search, seed) for place, (run, search, seed) in enumerate(jobs)}
+    results = {place: _diverged_result(run, search, seed) for place, (run, search, seed) in enumerate(jobs)}
     if not successful:
         return list(results.values())
     first = successful[0][0]
@@ -138,21 +138,21 @@ def trained_together(
             population,
             first.dataset,
             first.recipe,
-            device=where,
+            device=torch_device,
             images=images,
             progress=progress and (lambda epoch, _, losses: progress(epoch, f"mean loss {losses.mean():.3f}")),
         )
     )
-    called = f"{device_name(where)}, {len(successful)} networks together"
+    description = f"{device_name(torch_device)}, {len(successful)} networks together"
     for place, (run, search, seed) in enumerate(jobs):
         if search.architecture is not None:
             with torch.device("meta"):
                 network = network_of(search.architecture, run.dataset, run.recipe)
-            results[place] = _result(run, search, seed, next(outcomes), network, called)
+            results[place] = _result(run, search, seed, next(outcomes), network, description)
     return list(results.values())
 
 
-def _diverged(run: NasRun, search: SearchOutcome, seed: int) -> UnseenResult:
+def _diverged_result(run: NasRun, search: SearchOutcome, seed: int) -> UnseenResult:
     return replace(
         run.planned(seed),
         status=Status.DIVERGED,
@@ -165,6 +165,16 @@ def _diverged(run: NasRun, search: SearchOutcome, seed: int) -> UnseenResult:
 def _result(
     run: NasRun, search: SearchOutcome, seed: int, outcome: TrainingOutcome, network: nn.Module, device: str
 ) -> UnseenResult:
+    """The result of a trained network.
+
+    Args:
+        run: The method, the dataset and how to train.
+        search: What the search ended with.
+        seed: The seed of the training.
+        outcome: The outcome of the training.
+        network: The trained network.
+        device: The device in words.
+    """
     assert search.architecture is not None
     split = recipe_split(run.dataset, run.recipe)
     return replace(

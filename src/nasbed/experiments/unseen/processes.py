@@ -1,6 +1,6 @@
 """Searches and trainings of table 2 in several processes at a time: one alone fills neither a GPU nor many cores.
 
-They come before :func:`~nasbed.experiments.unseen.runs.measure`, which then does the rest: what is trained together.
+They come before :func:`~nasbed.experiments.unseen.runs.measure`, which then trains the remaining networks together.
 Needs torch.
 """
 
@@ -75,7 +75,7 @@ def measure_ahead(
     tasks, earlier = planned_tasks({name: open_dataset(name) for name in names}, plan, results, searches)
     if not tasks:
         return 0
-    before = len(results)
+    old_count = len(results)
     queue = _Queue(tasks)
     with bar(f"{len(tasks)} searches and trainings, several at a time", len(tasks)) as report_progress:
         work = _Work(plan, checkpoints, searches, device, threads, earlier)
@@ -87,14 +87,14 @@ def measure_ahead(
     if queue.failures:
         task, reason = next(iter(queue.failures.items()))
         raise NasbedError(f"{len(queue.failures)} of {len(tasks)} searches and trainings failed, {task}: {reason}")
-    return len(results) - before
+    return len(results) - old_count
 
 
 def planned_tasks(
     datasets: Mapping[str, Dataset], plan: NasPlan, results: ResultsFile, searches: Path
 ) -> tuple[list[UnseenTask], dict[Search, SearchOutcome]]:
-    """What is planned and has no result, all searches before the trainings; and what the searches behind earlier
-    results ended with."""
+    """The planned tasks without a result, all searches before the trainings; and the outcomes of the searches of
+    earlier results."""
     first, second = [], []
     earlier: dict[Search, SearchOutcome] = {}
     for name, dataset in datasets.items():
@@ -118,25 +118,25 @@ class _Queue:
     """The tasks as an engine takes them: each training after its search; those of a search that failed are left out."""
 
     def __init__(self, tasks: Sequence[UnseenTask]) -> None:
-        self._waiting = list(tasks)
-        self._taken: list[UnseenTask] = []
+        self._pending_tasks = list(tasks)
+        self._started_tasks: list[UnseenTask] = []
         self._pending = {task.search for task in tasks if task.seed is None}
         self.failures: dict[UnseenTask, str] = {}
 
     def __iter__(self) -> Iterator[Any]:
-        while self._waiting:
-            ready = next((task for task in self._waiting if self._is_ready(task)), None)
+        while self._pending_tasks:
+            ready = next((task for task in self._pending_tasks if self._is_ready(task)), None)
             if ready is None:
                 yield WAIT
                 self._drop_failed()
                 continue
-            self._waiting.remove(ready)
-            self._taken.append(ready)
+            self._pending_tasks.remove(ready)
+            self._started_tasks.append(ready)
             yield ready
 
     def finish(self, outcome: TaskOutcome) -> UnseenTask:
         """The task of an outcome, noted as ended or failed."""
-        task = self._taken[outcome.task]
+        task = self._started_tasks[outcome.task]
         if outcome.error:
             self.failures[task] = outcome.error
         if task.seed is None:
@@ -148,7 +148,7 @@ class _Queue:
         return task.seed is None or task.search not in self._pending
 
     def _drop_failed(self) -> None:
-        self._waiting = [task for task in self._waiting if UnseenTask(task.search) not in self.failures]
+        self._pending_tasks = [task for task in self._pending_tasks if UnseenTask(task.search) not in self.failures]
 
 
 @dataclass(slots=True)

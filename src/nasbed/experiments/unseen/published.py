@@ -1,4 +1,4 @@
-"""The tables of the paper on unseen datasets as data, and what they say of each other."""
+"""The tables of the paper on unseen datasets as data, and their consistency."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Table = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class PublishedTables:
-    """Tables 1 (``cnn``), 2 (``nas``) and 3 (``best``), titles of rows and columns by id, and what a guess is right
-    in, in per cent, by dataset. ``stand_in`` has other ids whose measurements belong to a column. ``images`` is how
-    many of a dataset are trained on, validated with and tested with."""
+    """Tables 1 (``cnn``), 2 (``nas``) and 3 (``best``), and titles of rows and columns by id. ``chance`` is the
+    accuracy of a random guess by dataset, in per cent. ``stand_in`` has other ids whose measurements belong to a
+    column. ``images`` is how many of a dataset are trained on, validated with and tested with."""
 
     source: str
     datasets: Mapping[str, str]
@@ -50,7 +50,7 @@ class PublishedTables:
         return next((column for column, models in self.stand_in.items() if model in models), model)
 
     def accuracy(self, dataset: str, model: str) -> float | None:
-        """What the paper has for a dataset and a network or method of tables 1 and 2."""
+        """The published accuracy of a network or method of tables 1 and 2 on a dataset."""
         column = self.column_of(model)
         rows = {**self.cnn.get(dataset, {}), **self.nas.get(dataset, {})}
         return rows.get(column)
@@ -86,7 +86,7 @@ def published() -> PublishedTables:
 
 
 def disagreements(paper: PublishedTables) -> list[str]:
-    """Where table 3 is not what tables 1 and 2 give: the best CNN, the best NAS method."""
+    """Where table 3 differs from the best CNN of table 1 or the best NAS method of table 2."""
     differences = []
     for dataset, title in paper.datasets.items():
         best_cnn = max(paper.cnn[dataset].values())
@@ -101,7 +101,7 @@ def disagreements(paper: PublishedTables) -> list[str]:
 
 
 def remarks(paper: PublishedTables) -> list[str]:
-    """What a reader of table 3 alone would miss: random searches that beat it, and accuracies below a guess."""
+    """Facts that table 3 does not show: random searches that beat it, and accuracies below a random guess."""
     lines = []
     for dataset, title in paper.datasets.items():
         for search in (name for name in paper.nas_titles if name not in METHODS):

@@ -21,11 +21,10 @@ Setting = tuple[str, str, tuple[str, int, str, str]]
 
 @dataclass(frozen=True, slots=True)
 class UnseenResult:
-    """One training. Accuracies are in per cent; a diverged one has none. ``dataset`` is the paper's name of it in small
-    letters where it is one of the eight, ``model`` an id of a column of table 1 or 2 where it is one of those.
-
-    Where a network was searched for, ``search`` has all that decides what is found but the dataset and the
-    ``search_seed``, and ``architecture`` is what was found; ``seed`` is that of its training.
+    """One training. Accuracies are in per cent; a diverged one has none. ``dataset`` is the paper's name in lower case
+    if it is one of the eight. ``model`` is the id of a column of table 1 or 2 if it is one of those. For a searched
+    network, ``search`` has everything that determines the result except the dataset and the ``search_seed``, and
+    ``architecture`` is the result. ``seed`` is that of the training.
     """
 
     dataset: str
@@ -52,18 +51,18 @@ class UnseenResult:
 
     @property
     def training(self) -> tuple[str, int, str, str]:
-        """What results of networks that are trained alike have in common: dataset, epochs, bytes, recipe."""
+        """The common values of networks that are trained alike: dataset, epochs, bytes, recipe."""
         settings = {name: value for name, value in self.recipe.items() if name not in ("name", "source", "epochs")}
         return self.dataset, self.epochs, self.dataset_hash, json.dumps(settings, sort_keys=True)
 
     @property
     def setting(self) -> Setting:
-        """What results that differ in nothing but their seeds have in common."""
+        """The common values of results that differ only in their seeds."""
         return self.model, json.dumps(self.search, sort_keys=True), self.training
 
     @property
     def seeds(self) -> tuple[int, int]:
-        """Of the search, -1 where there was none, and of the training."""
+        """The seeds of the search, -1 if there was none, and of the training."""
         return -1 if self.search_seed is None else self.search_seed, self.seed
 
     @property
@@ -89,12 +88,12 @@ def _line(result: UnseenResult) -> dict[str, Any]:
 
 
 class ResultsFile(SharedJournal[ResultKey, UnseenResult]):
-    """The results of a file, and those that are added to it. What is in the file is not measured again; where it has
-    two of one key, the first holds."""
+    """The results of a file, and those that are added to it. Existing results are not measured again; if a key occurs
+    twice, the first counts."""
 
     def __init__(self, path: Path) -> None:
-        stored = read_results([path]) if path.exists() else []
-        super().__init__(path, ((_key(result), result) for result in stored), lambda _, result: _line(result))
+        stored_results = read_results([path]) if path.exists() else []
+        super().__init__(path, ((_key(result), result) for result in stored_results), lambda _, result: _line(result))
 
     def keep(self, key: ResultKey, result: UnseenResult) -> None:
         self._results.setdefault(key, result)
@@ -155,13 +154,13 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def _result(line: str, where: str) -> UnseenResult:
+def _result(line: str, origin: str) -> UnseenResult:
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):
-        raise BadFile(f"{where}: a result is an object of JSON, got {shorten(line)}; remove the line") from None
+        raise BadFile(f"{origin}: a result is an object of JSON, got {shorten(line)}; remove the line") from None
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-        raise BadFile(f"{where}: a result has the format {FORMAT}, got {shorten(line)}; remove the line")
+        raise BadFile(f"{origin}: a result has the format {FORMAT}, got {shorten(line)}; remove the line")
     names = {item.name for item in fields(UnseenResult)}
     wrong = [name for name, kinds in _KINDS.items() if name in content and not isinstance(content[name], kinds)]
     wrong += [name for name in ("dataset", "model", "epochs", "seed", "status", "test_accuracy") if name not in content]
@@ -172,7 +171,7 @@ def _result(line: str, where: str) -> UnseenResult:
         wrong = ["test_accuracy"]
     if wrong or set(content) - names:
         name = (wrong or sorted(set(content) - names))[0]
-        raise BadFile(f"{where}: the field {name} of a result is {shorten(content.get(name))}; remove the line")
+        raise BadFile(f"{origin}: the field {name} of a result is {shorten(content.get(name))}; remove the line")
     if content.get("train_time_s") is None:
         content["train_time_s"] = math.nan
     content["images"] = tuple(content.get("images", ()))

@@ -1,4 +1,4 @@
-"""A NAS method on an unseen dataset with a seed: all that decides what comes of it. Needs torch."""
+"""A NAS method on an unseen dataset with a seed: everything that determines the result. Needs torch."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from nasbed.training.recipe import Recipe
 
 @dataclass(frozen=True, slots=True)
 class NasRun:
-    """A search by a method on a dataset, and how what it finds is trained. ``paper`` is which of the paper's datasets
-    this one is, by default that of its name; ``epochs`` one of the recipe's budgets, by default the largest."""
+    """A search by a method on a dataset, and how what it finds is trained. ``paper`` is the paper's name of this
+    dataset, by default its own name. ``epochs`` is one of the recipe's budgets, by default the largest."""
 
     method: str
     dataset: Dataset

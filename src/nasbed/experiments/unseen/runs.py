@@ -1,4 +1,4 @@
-"""Many cells of table 2 into one file of results, on one device: what is in the file is not done again. Needs torch."""
+"""Many cells of table 2 in one file of results, on one device; existing results are not repeated. Needs torch."""
 
 from __future__ import annotations
 
@@ -142,17 +142,17 @@ class _MeasurementRun:
             self._train_together(jobs)
 
     def _outcome(self, run: NasRun) -> SearchOutcome:
-        if (before := earlier_outcome(run, self.results.results)) is not None:
-            return before
+        if (stored_outcome := earlier_outcome(run, self.results.results)) is not None:
+            return stored_outcome
         if is_random(run.method):
             return searched(run)
-        with self.bar(f"{_called(run)}: search", run.planned(0).search_epochs) as report_epoch:
+        with self.bar(f"{_run_title(run)}: search", run.planned(0).search_epochs) as report_epoch:
             checkpoint, record = run.checkpoint(self.folder), run.record(self.searches)
             return searched(run, device=self.device, checkpoint=checkpoint, record=record, progress=report_epoch)
 
     def _train(self, run: NasRun, search: SearchOutcome, seed: int) -> None:
         planned, checkpoint = run.planned(seed), run.checkpoint(self.folder, seed)
-        with self.bar(f"{_called(run)}: training with seed {seed}", planned.epochs) as report_epoch:
+        with self.bar(f"{_run_title(run)}: training with seed {seed}", planned.epochs) as report_epoch:
             result = trained(
                 run,
                 search,
@@ -176,7 +176,7 @@ class _MeasurementRun:
             self.results.add(result)
 
     def _images(self, run: NasRun) -> TrainingImages:
-        """Made once for all: a dataset is divided and augmented alike for every method."""
+        """The images, prepared once: a dataset is split and augmented alike for every method."""
         if self.images is None:
             self.images = TrainingImages(run.dataset, run.recipe, self.device)
         return self.images
@@ -190,18 +190,18 @@ def check_folders(*folders: Path | None) -> None:
 
 
 def earlier_outcome(run: NasRun, results: Sequence[UnseenResult]) -> SearchOutcome | None:
-    """What the search of a run ended with, where a result has it: whatever it was trained for."""
+    """The outcome of a run's search, if any result has it, whatever its training."""
     planned = run.planned(0)
     for result in results:
-        same = (result.model, result.dataset_hash, result.search_seed) == (
+        is_same = (result.model, result.dataset_hash, result.search_seed) == (
             run.method,
             run.dataset.hash,
             run.search_seed,
         )
-        if same and result.architecture and result.search == planned.search:
+        if is_same and result.architecture and result.search == planned.search:
             return recorded_outcome(result)
     return None
 
 
-def _called(run: NasRun) -> str:
+def _run_title(run: NasRun) -> str:
     return f"{run.dataset.name}, {run.method} {run.search_seed}"

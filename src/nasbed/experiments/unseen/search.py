@@ -26,7 +26,7 @@ OnEpoch = Callable[[int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What a search ended with; no architecture only where it diverged, for a ``reason``."""
+    """The outcome of a search; it has no architecture only if it diverged, with the ``reason``."""
 
     architecture: Architecture | None
     search_time_s: float
@@ -41,7 +41,7 @@ def searched(
     record: Path | None = None,
     progress: OnEpoch | None = None,
 ) -> SearchOutcome:
-    """What a method finds with a seed. A random search takes one random architecture.
+    """The outcome of a method's search with a seed. A random search takes one random architecture.
 
     Args:
         run: The method, the dataset and the seed.
@@ -57,13 +57,13 @@ def searched(
         _check_same(record, run, stored)
         outcome = stored.searched
     else:
-        chosen = chosen_device(device)
+        torch_device = chosen_device(device)
         outcome = search(
             run.method,
             run.dataset,
             run.budget.settings(run.method),
             seed=run.search_seed,
-            device=chosen,
+            device=torch_device,
             checkpoint=checkpoint,
             progress=progress and (lambda epoch: progress(epoch.epoch, _numbers(epoch))),
         )
@@ -76,7 +76,7 @@ def searched(
                 seed=run.search_seed,
                 settings=run.budget.settings(run.method),
                 options={},
-                device=device_name(chosen),
+                device=device_name(torch_device),
                 versions=versions_used(),
                 searched=outcome,
             )
@@ -90,10 +90,10 @@ def _numbers(epoch: SearchEpoch) -> str:
     return f"loss {epoch.train_loss:.3f}" + ("" if accuracy is None else f"  accuracy {accuracy:.1f} %")
 
 
-def _check_same(path: Path, run: NasRun, stored: SearchRecord) -> None:
+def _check_same(path: Path, run: NasRun, record: SearchRecord) -> None:
     """Raise unless a record is of the search that is asked for."""
-    same = (stored.method, stored.seed, stored.dataset_hash) == (run.method, run.search_seed, run.dataset.hash)
-    if not same or stored.settings != run.budget.settings(run.method):
+    is_same = (record.method, record.seed, record.dataset_hash) == (run.method, run.search_seed, run.dataset.hash)
+    if not is_same or record.settings != run.budget.settings(run.method):
         raise InvalidOption(
             f"{path} is the record of another search than {run.method} with seed {run.search_seed} on "
             f"{run.dataset.name} as it is set; name another folder, or remove it"
@@ -101,8 +101,8 @@ def _check_same(path: Path, run: NasRun, stored: SearchRecord) -> None:
 
 
 def recorded_outcome(result: UnseenResult) -> SearchOutcome:
-    """What the search behind a result ended with; Bonsai-Net's were stored in another form once."""
-    stored = json.loads(result.architecture)
-    earlier = isinstance(stored, dict) and "kept" in stored
-    architecture = read_earlier_architecture(stored) if earlier else Architecture.from_json(result.architecture)
+    """The outcome of the search of a result; older files have another form for Bonsai-Net."""
+    content = json.loads(result.architecture)
+    earlier = isinstance(content, dict) and "kept" in content
+    architecture = read_earlier_architecture(content) if earlier else Architecture.from_json(result.architecture)
     return SearchOutcome(architecture, result.search_time_s or 0.0)

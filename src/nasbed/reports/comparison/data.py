@@ -102,7 +102,7 @@ def comparison(
     by_test = judged.judge is not None
     regrets = {id(line): line.test_regret if by_test else line.validation_regret for line in judged.trajectories}
     lines = [(line, regrets[id(line)]) for line in judged.trajectories if np.isfinite(regrets[id(line)]).any()]
-    visited, explained = _visited(finished, benchmark.space, rng, points_a_method)
+    visited, explained = _visited_architectures(finished, benchmark.space, rng, points_a_method)
     place = {standing.method: i for i, standing in enumerate(summary.standings())}
     return Comparison(
         summary=summary,
@@ -201,7 +201,7 @@ def _best(runs: Runs, judged: JudgedRuns, by_test: bool, benchmark: Benchmark) -
     return best
 
 
-def _visited(
+def _visited_architectures(
     runs: Runs, space: SearchSpace, rng: np.random.Generator, most: int
 ) -> tuple[list[VisitedArchitectures], tuple[float, float]]:
     parts: list[tuple[str, NDArray[np.int64], Floats, Floats]] = []
@@ -210,18 +210,18 @@ def _visited(
         if not method_runs:
             continue
         codes = np.concatenate([run.codes for run in method_runs])
-        when = np.concatenate([(np.arange(len(run)) + 1) / len(run) for run in method_runs])
+        progress = np.concatenate([(np.arange(len(run)) + 1) / len(run) for run in method_runs])
         value = np.concatenate([run.value for run in method_runs])
         sample = np.sort(rng.choice(len(codes), size=min(most, len(codes)), replace=False))
-        parts.append((method, codes[sample], when[sample], value[sample]))
+        parts.append((method, codes[sample], progress[sample], value[sample]))
     if not parts:
         return [], (0.0, 0.0)
     features = space.encode(np.concatenate([codes for _, codes, _, _ in parts])).astype(np.float64)
     plane, explained = principal_plane(np.nan_to_num(features))
     cuts = np.cumsum([len(codes) for _, codes, _, _ in parts])[:-1]
     return [
-        VisitedArchitectures(method, xy, when, value, codes)
-        for (method, codes, when, value), xy in zip(parts, np.split(plane, cuts), strict=True)
+        VisitedArchitectures(method, xy, progress, value, codes)
+        for (method, codes, progress, value), xy in zip(parts, np.split(plane, cuts), strict=True)
     ], explained
 
 

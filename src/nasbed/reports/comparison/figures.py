@@ -55,7 +55,7 @@ def curves_figure(
         {"method": curve.method, "x": position, "value": middle, "from": low, "to": high}
         for curve in curves
         for position, low, middle, high in zip(
-            *map(_rounded, (curve.x, curve.low, curve.middle, curve.high)), strict=True
+            *map(_round_values, (curve.x, curve.low, curve.middle, curve.high)), strict=True
         )
         if math.isfinite(middle)
     ]
@@ -84,7 +84,7 @@ def curves_figure(
         y=alt.Y("low:Q", scale=scale, title=y), y2="high:Q"
     )
     line = base.mark_line(interpolate=step).encode(y=up, strokeDash=_dash(styles, on_page))
-    return _sized(alt.layer(band, line, *_reader(base.encode(y=up), tooltip, on_page)), on_page)
+    return _set_size(alt.layer(band, line, *_reader(base.encode(y=up), tooltip, on_page)), on_page)
 
 
 def ecdf_figure(compared: Comparison, styles: Mapping[str, LineStyle], *, on_page: bool) -> Chart:
@@ -115,7 +115,7 @@ def ecdf_figure(compared: Comparison, styles: Mapping[str, LineStyle], *, on_pag
         alt.Tooltip("regret:Q", title=f"{label} at most", format=NUMBER),
         alt.Tooltip("y:Q", title="fraction of runs", format=".0%"),
     ]
-    return _sized(alt.layer(line, *_reader(base, tooltip, on_page)), on_page)
+    return _set_size(alt.layer(line, *_reader(base, tooltip, on_page)), on_page)
 
 
 def plane_panel(part: VisitedArchitectures, compared: Comparison, space: SearchSpace, *, on_page: bool) -> Chart:
@@ -147,7 +147,7 @@ def plane_figure(compared: Comparison, space: SearchSpace, *, columns: int = 4) 
     )
 
 
-def _rounded(column: NDArray[np.float64]) -> list[float]:
+def _round_values(column: NDArray[np.float64]) -> list[float]:
     """Values with four digits: more than can be seen, for a page that is a third smaller."""
     return [significant(value, 4) for value in column.tolist()]
 
@@ -166,7 +166,7 @@ def _reader(base: Any, tooltip: Sequence[Any], on_page: bool) -> list[Any]:
     return [base.mark_point(filled=True, size=60).encode(opacity=opacity, tooltip=list(tooltip)).add_params(near)]
 
 
-def _sized(chart: Any, on_page: bool) -> Chart:
+def _set_size(chart: Any, on_page: bool) -> Chart:
     if on_page:
         return chart.add_params(alt.param(name="hidden", value=[])).properties(height=HEIGHT)
     return chart.properties(width=WIDTH, height=HEIGHT)

@@ -79,12 +79,12 @@ def _bins(truth: Floats, mean: Floats, std: Floats, spread: Floats) -> tuple[Bin
     return tuple(bins)
 
 
-def figure_rows(about: ArtefactManifest, times: Mapping[str, float] | None = None) -> list[tuple[str, str]]:
+def figure_rows(manifest: ArtefactManifest, times: Mapping[str, float] | None = None) -> list[tuple[str, str]]:
     """The figures of the test part that exist, with readable names, then times in seconds.
 
     Where only some methods' evaluations were fitted, there are also figures of all architectures of the others.
     """
-    unit = f" [{about.metric.unit}]" if about.metric.unit else ""
+    unit = f" [{manifest.metric.unit}]" if manifest.metric.unit else ""
     figures = [
         ("R²", "r2", "{:.4f}"),
         ("Kendall's τ", "kendall", "{:.4f}"),
@@ -106,7 +106,7 @@ def figure_rows(about: ArtefactManifest, times: Mapping[str, float] | None = Non
     ]
     rows = []
     for name, key, form in figures:
-        if key in about.figures:
-            value = about.figures[key]
+        if key in manifest.figures:
+            value = manifest.figures[key]
             rows.append((name, "beyond all bounds" if value is None else form.format(value)))
     return rows + [(name, f"{seconds:.3g} s") for name, seconds in (times or {}).items()]

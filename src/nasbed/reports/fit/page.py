@@ -62,10 +62,10 @@ def write_fit_report(
         times: seconds by name.
         command: the command that fitted the surrogate.
     """
-    about = artefact.manifest
+    manifest = artefact.manifest
     data = fit_data(artefact, test, runtime_method=runtime_method)
-    charts = _charts(data, about.metric)
-    rows = tuple((TableCell(name), TableCell(value, "number")) for name, value in figure_rows(about, times))
+    charts = _charts(data, manifest.metric)
+    rows = tuple((TableCell(name), TableCell(value, "number")) for name, value in figure_rows(manifest, times))
     sections = [
         Section("How well it fits", {}, text=_lead(artefact, len(test)), blocks=[TableBlock((), rows, "plain")]),
         Section("Predictions", {}, blocks=[_figures("scatter", "residuals")]),
@@ -74,15 +74,16 @@ def write_fit_report(
     if "runtime" in charts:
         sections.append(Section("Runtime", {}, blocks=[_figures("runtime")]))
     sections.append(Section("Data and settings", _facts(artefact, command)))
-    write_page(path, about.name, sections, charts=charts)
+    write_page(path, manifest.name, sections, charts=charts)
 
 
 def _lead(artefact: Artefact, rows: int) -> str:
-    about = artefact.manifest
+    manifest = artefact.manifest
     count = len(artefact.ensemble.members)
     return (
-        f"{count} member{'s' if count != 1 else ''} of {about.members.model} predict {metric_label(about.metric)} in "
-        f"{about.space}. Figures are those of {rows:,} evaluations that nothing was fitted on."
+        f"{count} member{'s' if count != 1 else ''} of {manifest.members.model} predict "
+        f"{metric_label(manifest.metric)} in "
+        f"{manifest.space}. Figures are those of {rows:,} evaluations that nothing was fitted on."
     )
 
 
@@ -91,7 +92,7 @@ def _figures(*names: str) -> FigureGroup:
 
 
 def _facts(artefact: Artefact, command: str) -> dict[str, object]:
-    about, provenance = artefact.manifest, artefact.manifest.provenance
+    manifest, provenance = artefact.manifest, artefact.manifest.provenance
     facts: dict[str, object] = {
         "table": provenance.get("table", ""),
         "fitted on": "{:,} evaluations of {:,} architectures".format(
@@ -100,13 +101,13 @@ def _facts(artefact: Artefact, command: str) -> dict[str, object]:
         "methods": ", ".join(
             f"{name or 'not recorded'} ({count:,})" for name, count in provenance.get("methods", {}).items()
         ),
-        "fidelity": about.fidelity if about.fidelity >= 0 else "not recorded",
-        "settings": ", ".join(f"{name} = {value}" for name, value in about.members.settings.items()),
-        "exact costs": ", ".join(about.exact) or "none",
+        "fidelity": manifest.fidelity if manifest.fidelity >= 0 else "not recorded",
+        "settings": ", ".join(f"{name} = {value}" for name, value in manifest.members.settings.items()),
+        "exact costs": ", ".join(manifest.exact) or "none",
         "seed of the split": provenance.get("split_seed", ""),
-        "licence": about.licence,
-        "citation": about.citation,
-        "made": f"{about.created} by nasbed {about.nasbed_version}",
+        "licence": manifest.licence,
+        "citation": manifest.citation,
+        "made": f"{manifest.created} by nasbed {manifest.nasbed_version}",
         "command": command,
     }
     return {name: fact for name, fact in facts.items() if fact != ""}
@@ -134,7 +135,7 @@ def _sample(count: int) -> Any:
     return np.sort(np.random.default_rng(0).choice(count, MOST_POINTS, replace=False))
 
 
-def _rounded(*columns: Any) -> list[list[float]]:
+def _round_columns(*columns: Any) -> list[list[float]]:
     return [[significant(value, 5) for value in column.tolist()] for column in columns]
 
 
@@ -155,7 +156,7 @@ def _margin(*columns: Any) -> tuple[float, float]:
 def _scatter(data: FitData, metric: Metric) -> Chart:
     sample = _sample(len(data.truth))
     ends = _margin(data.truth, data.predicted)
-    columns = _rounded(data.predicted[sample], data.truth[sample], data.std[sample])
+    columns = _round_columns(data.predicted[sample], data.truth[sample], data.std[sample])
     rows = [{"x": x, "y": y, "std": std} for x, y, std in zip(*columns, strict=True)]
     points = alt.Chart(inline(rows)).mark_point(**_dot()).encode(
         x=_axis("x", f"predicted {metric_label(metric)}", ends),
@@ -168,7 +169,7 @@ def _scatter(data: FitData, metric: Metric) -> Chart:
 def _residuals(data: FitData, metric: Metric) -> Chart:
     sample = _sample(len(data.truth))
     ends = _margin(data.predicted)
-    columns = _rounded(data.predicted[sample], (data.truth - data.predicted)[sample])
+    columns = _round_columns(data.predicted[sample], (data.truth - data.predicted)[sample])
     points = alt.Chart(inline([{"x": x, "y": y} for x, y in zip(*columns, strict=True)])).mark_point(**_dot())
     points = points.encode(
         x=_axis("x", f"predicted {metric_label(metric)}", ends),
@@ -222,7 +223,7 @@ def _runtime(data: FitData) -> Chart:
     columns = data.predicted_runtime_s, data.runtime_s
     low, high = min(float(column.min()) for column in columns), max(float(column.max()) for column in columns)
     ends = low / 1.05, high * 1.05
-    rows = [{"x": x, "y": y} for x, y in zip(*_rounded(*(column[sample] for column in columns)), strict=True)]
+    rows = [{"x": x, "y": y} for x, y in zip(*_round_columns(*(column[sample] for column in columns)), strict=True)]
     points = alt.Chart(inline(rows)).mark_point(**_dot()).encode(
         x=_axis("x", "predicted training time [s]", ends, type="log"),
         y=_axis("y", "measured [s]", ends, type="log"),

@@ -46,8 +46,8 @@ def task_titles(judged: Sequence[JudgedTask]) -> list[str]:
     """The names of tasks, repeated ones with a number."""
     titles: list[str] = []
     for task in judged:
-        again = sum(earlier.name == task.name for earlier in judged[: len(titles)])
-        titles.append(f"{task.name} ({again + 1})" if again else task.name)
+        repeats = sum(earlier.name == task.name for earlier in judged[: len(titles)])
+        titles.append(f"{task.name} ({repeats + 1})" if repeats else task.name)
     return titles
 
 
@@ -65,20 +65,29 @@ def ordered_proxies(judged: Sequence[JudgedTask]) -> list[str]:
 def _heat_map(
     judged: Sequence[JudgedTask], names: Sequence[str], order: Sequence[str], measure: str, title: str, *, across: bool
 ) -> Chart:
-    """``across`` colours from 0 to the highest value, otherwise colours are from -1 to 1."""
+    """Proxies by tasks, coloured by a measure.
+
+    Args:
+        judged: the tasks.
+        names: their names.
+        order: the proxies in the order of the rows.
+        measure: the name of the measure.
+        title: the title of the figure.
+        across: whether colours run from 0 to the highest value; otherwise they run from -1 to 1.
+    """
     rows: list[dict[str, Any]] = []
     for name, task in zip(names, judged, strict=True):
         values = {judged_proxy.name: judged_proxy.value(measure) for judged_proxy in task.proxies}
         rows += [{"task": name, "proxy": proxy, "value": number(values.get(proxy, float("nan")))} for proxy in order]
     for row in rows:
         row["text"] = MISSING if row["value"] is None else f"{row['value']:.2f}".replace("-", "\u2212")
-    most = ceil(10 * max([row["value"] for row in rows if row["value"] is not None], default=1.0) + 1e-9) / 10
+    highest = ceil(10 * max([row["value"] for row in rows if row["value"] is not None], default=1.0) + 1e-9) / 10
     scale = (
-        alt.Scale(scheme=SEQUENTIAL, domain=[0, max(most, 0.1)], clamp=True)
+        alt.Scale(scheme=SEQUENTIAL, domain=[0, max(highest, 0.1)], clamp=True)
         if across
         else alt.Scale(scheme=DIVERGING, domain=[-1, 1], domainMid=0)
     )
-    dark = f"datum.value < {0.6 * most}" if across else "abs(datum.value) > 0.66"
+    dark = f"datum.value < {0.6 * highest}" if across else "abs(datum.value) > 0.66"
     base = alt.Chart(inline(rows)).encode(
         alt.X("task:N", title=None, sort=list(names)).axis(
             orient="top", labelAngle=-30, labelLimit=260, domain=False, ticks=False

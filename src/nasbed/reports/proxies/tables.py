@@ -48,8 +48,8 @@ def outcome(task: JudgedTask) -> str:
     elif any(isfinite(proxy.value("top_spearman")) for proxy in ranked):
         high = [proxy for proxy in ranked if proxy.value("spearman") >= HIGH]
         parts.append(f"All proxies with a Spearman of {HIGH} or more keep a correlation within {top}." if high else "")
-    where = ("Over all", f"Within {top}", "By RBO")
-    parts += [_beside_baseline(task, measure, begin) for measure, begin in zip(HEADLINES, where, strict=True)]
+    openings = ("Over all", f"Within {top}", "By RBO")
+    parts += [_beside_baseline(task, measure, begin) for measure, begin in zip(HEADLINES, openings, strict=True)]
     if task.ceiling is not None:
         numbers = ", ".join(
             f"{title} {fixed(getattr(task.ceiling, measure), 2)}" for measure, title in headline_names(task).items()
@@ -97,7 +97,7 @@ def short_table(task: JudgedTask) -> NumberTable:
     names = headline_names(task)
     columns = ("proxy", *names.values(), f"best of {task.yardstick.k}")
     rows = tuple(
-        (_cut(proxy.name), *(_marked(proxy, measure) for measure in names), digits(proxy.value("best_rank")))
+        (_cut(proxy.name), *(_marked_text(proxy, measure) for measure in names), digits(proxy.value("best_rank")))
         for proxy in in_order(task)
     )
     return NumberTable(columns, rows)
@@ -107,12 +107,12 @@ def _cut(name: str) -> str:
     return name if len(name) <= WIDEST else f"{name[: WIDEST - 1]}\u2026"
 
 
-def _marked(proxy: JudgedProxy, measure: str) -> str:
+def _marked_text(proxy: JudgedProxy, measure: str) -> str:
     against = proxy.against.get(measure)
-    return _spanned(proxy.measures[measure], 2) + (MARKS[against.verdict] if against else " ")
+    return _interval_text(proxy.measures[measure], 2) + (MARKS[against.verdict] if against else " ")
 
 
-def _spanned(estimate: MeasureEstimate, decimals: int) -> str:
+def _interval_text(estimate: MeasureEstimate, decimals: int) -> str:
     """A value with its interval."""
     if not isfinite(estimate.value):
         return MISSING
@@ -132,13 +132,13 @@ def headline_table(task: JudgedTask) -> NumberTable:
         row = [proxy.name]
         for measure in names:
             estimate, against = proxy.measures[measure], proxy.against.get(measure)
-            row += [_spanned(estimate, 3), *([fixed(estimate.std, 3)] if several else [])]
+            row += [_interval_text(estimate, 3), *([fixed(estimate.std, 3)] if several else [])]
             row.append(f"{against.holm:.2g}{MARKS[against.verdict]}".strip() if against else MISSING)
         rows.append(tuple(row))
     note = (
         f"Intervals hold 95 % of {task.resamples} bootstrap resamples of the architectures. p: of the difference from "
         f"{task.baseline} on the same resamples, two-sided, Holm\u2019s correction for the number of proxies; + is "
-        f"significantly better, \u2212 worse. An overlap by chance is {fixed(task.chance_rbo, 3)}."
+        f"significantly better, \u2212 worse. The overlap of random scores is {fixed(task.chance_rbo, 3)}."
     )
     return NumberTable(tuple(columns), tuple(rows), note=note)
 

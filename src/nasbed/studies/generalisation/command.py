@@ -15,7 +15,7 @@ from nasbed.terminal.report_options import Budget, Formats, Out, Processes, Sear
 def generalisation(
     out: Out,
     benchmark: Searched = "nb201/cifar10",
-    seeds: Annotated[int, typer.Option(min=2, help="How many runs of each variant, with seeds 0, 1, 2 …")] = 100,
+    seeds: Annotated[int, typer.Option(min=2, help="The number of runs of each variant, with seeds 0, 1, 2 …")] = 100,
     budget: Budget = "5e5s",
     processes: Processes = None,
     format: Formats = ["svg", "png"],  # noqa: B006

@@ -18,14 +18,15 @@ from nasbed.studies.generalisation.study import GeneralisationStudy, SpaceResult
 
 WIDTH, HEIGHT = 360, 250
 SPAN = 20
-"""Evolution begins at random, so figures omit the first twentieth of the time."""
+"""Evolution starts with random architectures, so figures omit the first twentieth of the time."""
 TEXTS = {
     "methods": "Random search (RS), evolution that removes the worst (NRE) and evolution that removes the oldest (RE). "
     "Lines are medians over seeds, bands reach from the lower to the upper quartile; the regret of the incumbent is "
     "against the best architecture of each space.",
-    "mutation rates": "Regularized evolution with so many edits a mutation; at 0.5 every other child is its parent "
-    "evaluated again.",
-    "tournament sizes": "Regularized evolution whose parent is the best of so many members of the population.",
+    "mutation rates": "Regularized evolution by the number of edits per mutation; at 0.5 every other child is its "
+    "parent evaluated again.",
+    "tournament sizes": "Regularized evolution by the number of members of the population among which the best is "
+    "the parent.",
 }
 PUBLISHED = "RS < NRE < RE in both spaces, medians of 100 runs (NAS-Bench-101, figure 8)"
 
@@ -128,7 +129,7 @@ def write_generalisation_report(
 ) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     facts = generalisation_facts(study)
-    about: dict[str, object] = {
+    summary: dict[str, object] = {
         "small space": f"{study.small.benchmark}, {study.small.architectures} architectures",
         "full space": f"{study.full.benchmark}, {study.full.architectures} architectures",
         "runs": f"{study.seeds} seeds of each variant, {study.budget} each",
@@ -136,10 +137,10 @@ def write_generalisation_report(
         "published": PUBLISHED,
     }
     for place in (study.small, study.full):
-        about[f"evaluations that failed, {place.benchmark}"] = "{} of {}".format(*place.failed)
+        summary[f"evaluations that failed, {place.benchmark}"] = "{} of {}".format(*place.failed)
     if study.small.broken or study.full.broken:
-        about["runs that broke"] = study.small.broken + study.full.broken
-    sections = [Section("Does a small space predict a large one?", about)]
+        summary["runs that broke"] = study.small.broken + study.full.broken
+    sections = [Section("Does a small space predict a large one?", summary)]
     figures = {}
     for group in study.full.groups:
         key = group.replace(" ", "-")

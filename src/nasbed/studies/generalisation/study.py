@@ -144,11 +144,11 @@ def generalisation_study(
         progress: called with the space, ``small`` or ``full``, of each finished run.
     """
     places = {}
-    for where, name in {"small": part_of(benchmark), "full": benchmark}.items():
+    for place, name in {"small": part_of(benchmark), "full": benchmark}.items():
 
-        def on_run(*_: object, where: str = where) -> None:
+        def on_run(*_: object, place: str = place) -> None:
             if progress is not None:
-                progress(where)
+                progress(place)
 
         runs = {}
         for folder, variant in variants(groups).items():
@@ -157,12 +157,12 @@ def generalisation_study(
                 [variant.method],
                 seeds=seeds,
                 budget=budget,
-                out=out / "runs" / where / folder,
+                out=out / "runs" / place / folder,
                 engine=engine,
                 settings={variant.method: variant.settings},
                 progress=on_run,
             )
-        places[where] = _place(load(name), runs, groups)
+        places[place] = _place(load(name), runs, groups)
     small, full, table = places["small"], places["full"], load(benchmark)
     return GeneralisationStudy(
         small=small,
@@ -188,7 +188,7 @@ def _folder(variant: Variant) -> str:
 
 def _place(benchmark: Benchmark, runs: Mapping[str, Runs], groups: Mapping[str, Sequence[Variant]]) -> SpaceResult:
     """All runs judged together, each under the name of its folder."""
-    renamed = [replace(run, method=folder) for folder, stored in runs.items() for run in stored.runs]
+    renamed = [replace(run, method=folder) for folder, runs_of_folder in runs.items() for run in runs_of_folder.runs]
     judged = judge(Runs(next(iter(runs.values())).setup, [run for run in renamed if not run.error]), benchmark)
     results = {
         group: [_variant_result(variant, judged.of(_folder(variant))) for variant in members]

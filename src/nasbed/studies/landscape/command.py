@@ -18,7 +18,7 @@ def landscape(
     ],
     out: Out,
     metric: Annotated[
-        str | None, typer.Option(show_default="what a search would optimise", help="The metric to study.")
+        str | None, typer.Option(show_default="the metric that a search would optimise", help="The metric to study.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the random walks.")] = 0,
     walk_steps: Annotated[int, typer.Option(min=65, help="The number of steps of a random walk.")] = 2000,

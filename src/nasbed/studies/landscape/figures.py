@@ -95,8 +95,8 @@ def _costs(study: LandscapeStudy) -> Chart | None:
         return None
     x = alt.X("x:Q", title=TIME_LABEL).scale(alt.Scale(zero=False, nice=False)).axis(tickCount=6)
     tight = alt.Scale(zero=False, nice=False)
-    most = alt.Chart(inline(rectangles(costs.by_time_and_metric))).mark_rect()
-    most = most.encode(
+    density = alt.Chart(inline(rectangles(costs.by_time_and_metric))).mark_rect()
+    density = density.encode(
         x,
         alt.X2("x2"),
         alt.Y("y:Q", title=metric_label(study.metric)).scale(tight),
@@ -106,7 +106,7 @@ def _costs(study: LandscapeStudy) -> Chart | None:
     floor, ceiling = costs.by_time_and_metric.y_edges[[0, -1]].tolist()
     front = [{"x": x, "y": y} for x, y in costs.front.tolist() if floor <= y <= ceiling]
     line = alt.Chart(inline(front)).mark_line(interpolate="step-after", color=COLOURS[1], point=dots(COLOURS[1]))
-    right = (most + line.encode(alt.X("x:Q"), alt.Y("y:Q"))).properties(
+    right = (density + line.encode(alt.X("x:Q"), alt.Y("y:Q"))).properties(
         title="the best 95 %, and those that none beats", width=WIDTH, height=HEIGHT
     )
     if costs.by_time_and_parameters is None:
@@ -140,8 +140,8 @@ def _replacements(study: LandscapeStudy) -> dict[str, Chart]:
             for j, after in enumerate(names)
             if replacement.counts[i, j]
         ]
-        where = f", {' and '.join(replacement.where)}" if len(study.replacements) > 1 else ""
-        panels = [_pairs(rows, names, "change", title=f"change of {metric_label(study.metric)}{where}")]
+        suffix = f", {' and '.join(replacement.where)}" if len(study.replacements) > 1 else ""
+        panels = [_pairs(rows, names, "change", title=f"change of {metric_label(study.metric)}{suffix}")]
         if np.isfinite(replacement.relative_time).any():
             panels.append(_pairs(rows, names, "time", title="change of training time [%]"))
         charts["operations" if len(study.replacements) == 1 else f"operations-{index}"] = beside(*panels)
@@ -179,14 +179,14 @@ def _shapes(study: LandscapeStudy) -> Chart | None:
 
 
 def _by_key(shapes: Mapping[str, Shape], quantity: str, label: str) -> Chart:
-    counted = all(name.startswith(NUMBER_OF) for name in shapes)
+    are_counts = all(name.startswith(NUMBER_OF) for name in shapes)
     names = [name.removeprefix(NUMBER_OF) for name in shapes]
     rows = [
         row | {"property": name}
         for name, shape in zip(names, shapes.values(), strict=True)
         for row in mean_rows(getattr(shape, quantity))
     ]
-    title = "number of times in the architecture" if counted else " or ".join(names)
+    title = "number of times in the architecture" if are_counts else " or ".join(names)
     base = alt.Chart(inline(rows)).encode(
         alt.X("key:O", title=title).axis(labelAngle=0), series(names, "property", None)
     )

@@ -198,12 +198,12 @@ def _costs(
         columns["parameters"] = np.asarray(parameters, dtype=np.float64)
     front = pareto_front(times, values, direction=objective.direction)
     worst = np.nanquantile(values, 1 - SHOWN if objective.direction == "maximize" else SHOWN)
-    drawn = np.where(values >= worst if objective.direction == "maximize" else values <= worst, values, np.nan)
+    visible = np.where(values >= worst if objective.direction == "maximize" else values <= worst, values, np.nan)
     return Costs(
         names=tuple(columns),
         correlations=rank_correlations(np.stack(list(columns.values()), axis=1)),
         by_time_and_parameters=None if parameters is None else binned_mean(times, parameters, values=values),
-        by_time_and_metric=binned_mean(times, drawn, values=drawn),
+        by_time_and_metric=binned_mean(times, visible, values=visible),
         front=np.stack([times[front], values[front]], axis=1),
     )
 
@@ -249,11 +249,11 @@ def _walks(
         walks[IN_TABLE] = random_walk_autocorrelation(graph, values, rng, steps=steps)
         walks[IN_TABLE_RANKS] = random_walk_autocorrelation(graph, ranks, rng, steps=steps)
     if len(table) < table.space.size <= WALKABLE:
-        everything = table.space.all_codes()
-        rows = Lookup(everything).find(table.codes)
-        graph = neighbor_graph(table.space, everything)
+        all_codes = table.space.all_codes()
+        rows = Lookup(all_codes).find(table.codes)
+        graph = neighbor_graph(table.space, all_codes)
         for name, column in {IN_SPACE: values, IN_SPACE_RANKS: ranks}.items():
-            spread = np.full(len(everything), np.nan)
+            spread = np.full(len(all_codes), np.nan)
             spread[rows] = column
             walks[name] = space_walk_autocorrelation(graph, spread, rng, steps=steps)
     return walks

@@ -15,9 +15,9 @@ def local_search(
     out: Out,
     benchmark: Searched = "nb201/cifar10",
     optimizers: Annotated[
-        str, typer.Option(help="Methods to compare with: ids with commas, see 'nasbed list optimizers'.")
+        str, typer.Option(help="Methods to compare with: comma-separated ids, see 'nasbed list optimizers'.")
     ] = "rs,re,bananas",
-    seeds: Annotated[int, typer.Option(min=2, help="How many runs of each method, with seeds 0, 1, 2 …")] = 20,
+    seeds: Annotated[int, typer.Option(min=2, help="The number of runs of each method, with seeds 0, 1, 2 …")] = 20,
     budget: Budget = "1500ev",
     early: Annotated[float, typer.Option(help="The share of the budget that counts as early.")] = 0.1,
     processes: Processes = None,

@@ -20,8 +20,8 @@ from nasbed.studies.local_search.study import LEVEL, SUBJECT, BudgetComparison, 
 WIDTH, HEIGHT = 400, 290
 WORDS = {1: "best", 2: "second", 3: "third"}
 PUBLISHED = (
-    "on the DARTS space local search is the worst method after 10\u2076 s, behind random search, and one of the best "
-    "when run an order of magnitude longer (Surrogate NAS Benchmarks, section 4 and figure 6)"
+    "on the DARTS space, local search is the worst method after 10\u2076 s, behind random search; with ten times the "
+    "budget it is one of the best (Surrogate NAS Benchmarks, section 4 and figure 6)"
 )
 TEXT = (
     "The median over seeds of the incumbent\u2019s regret, and the quartiles as a band; a regret below the axis is "
@@ -158,22 +158,22 @@ def write_local_search_report(
     study: LocalSearchStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")
 ) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
-    about: dict[str, object] = {
+    facts: dict[str, object] = {
         "benchmark": study.benchmark,
         "runs": f"{study.seeds} seeds of each method, {study.budget} each, one worker",
         "judged by": f"{metric_label(study.metric)}, against {study.best:.4g}",
         "early and late": f"after {study.early.share:.3g} and after all of the budget; significant is p < {LEVEL}",
         "published": PUBLISHED,
     }
-    about |= {f"broke: {run}": error for run, error in study.errors.items()}
-    about["evaluations that failed"] = "{} of {}".format(*study.failed)
-    about |= {f"remark on {remark.method}, {remark.kind}": remark.text for remark in study.remarks}
+    facts |= {f"broke: {run}": error for run, error in study.errors.items()}
+    facts["evaluations that failed"] = "{} of {}".format(*study.failed)
+    facts |= {f"remark on {remark.method}, {remark.kind}": remark.text for remark in study.remarks}
     figures = FigureGroup((Figure("evaluations"), Figure("time")), "cards")
     sections = [
         Section("What came out", {}, text=outcome(study)),
         Section("Early and late", {}, blocks=[table_block(moments_table(study)), Paragraph(CAPTION, "caption")]),
         Section("Over the budget", {}, text=TEXT, blocks=[figures]),
-        Section("What was run", about),
+        Section("What was run", facts),
     ]
     title = f"Local search on {study.benchmark}"
     charts, numbers = local_search_figures(study), local_search_numbers(study)

@@ -1,7 +1,7 @@
 """The case study of the Surrogate NAS Benchmarks (section 4, figure 6): local search against others, early and late.
 
-White et al. ran it for 10⁶ s on the DARTS space with poor results. On the surrogate, and then by real training, it went
-from the worst method, behind random search, to one of the best when run ten times as long.
+White et al. ran it for 10⁶ s on the DARTS space with poor results. With a budget ten times as long, it went from the
+worst method, behind random search, to one of the best. This holds on the surrogate and with real training.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ GRID = 200
 
 @dataclass(frozen=True, slots=True)
 class BudgetComparison:
-    """All methods after a share of the budget: mean regrets and mean ranks over seeds with 95 % bootstrap intervals,
-    and Wilcoxon's test of local search against each other method, corrected by Holm's method for their number."""
+    """All methods after a share of the budget: mean regrets and mean ranks over seeds with 95 % bootstrap intervals.
+    Wilcoxon's test compares local search with each other method; Holm's method corrects for their number."""
 
     share: float
     at: float  # evaluations or simulated seconds
@@ -135,18 +135,18 @@ def local_search_study(
     if len(methods) < 2:
         raise InvalidOption(f"local search is compared with at least 1 other method, got {', '.join(rivals) or 'none'}")
     table = load(benchmark)
-    stored = compare(benchmark, methods, seeds=seeds, budget=budget, out=out, engine=engine, progress=progress)
+    all_runs = compare(benchmark, methods, seeds=seeds, budget=budget, out=out, engine=engine, progress=progress)
     names = [short_name(method) for method in methods]
-    chosen = [run for run in stored.runs if run.method in names and run.seed < seeds]
-    errors = {f"{run.method}, seed {run.seed}": run.error for run in chosen if run.error}
-    runs = Runs(stored.setup, [run for run in chosen if not run.error])
+    selection = [run for run in all_runs.runs if run.method in names and run.seed < seeds]
+    errors = {f"{run.method}, seed {run.seed}": run.error for run in selection if run.error}
+    runs = Runs(all_runs.setup, [run for run in selection if not run.error])
     judged = judge(runs, table)
     over_time = {name: judged.of(name) for name in names}
     over_evaluations = {name: by_evaluation(judged.of(name), runs) for name in names}
-    counted = limit.seconds == np.inf
+    by_count = limit.seconds == np.inf
     moments, passes = compare_moments(
-        over_evaluations if counted else over_time,
-        float(limit.evaluations if counted else limit.seconds),
+        over_evaluations if by_count else over_time,
+        float(limit.evaluations if by_count else limit.seconds),
         np.random.default_rng(0),
         shares=sorted({*SHARES, early}),
     )
@@ -156,26 +156,26 @@ def local_search_study(
         best=judged.test_best if judged.judge is not None else judged.validation_best,
         seeds=seeds,
         budget=budget,
-        unit="evaluations" if counted else "s",
+        unit="evaluations" if by_count else "s",
         early_share=early,
         moments=moments,
         passes=passes,
         over_evaluations={name: anytime(own) for name, own in over_evaluations.items()},
         over_time={name: anytime(own) for name, own in over_time.items()},
         errors=errors,
-        failed=failed_evaluations(chosen),
-        remarks=run_remarks(Runs(stored.setup, chosen), table, names),
+        failed=failed_evaluations(selection),
+        remarks=run_remarks(Runs(all_runs.setup, selection), table, names),
     )
 
 
 def by_evaluation(trajectories: Sequence[Trajectory], runs: Runs) -> list[Trajectory]:
     """The same trajectories over the number of evaluations in place of time."""
     lengths = {(run.method, run.seed): len(run) for run in runs.runs}
-    counted = []
+    by_number = []
     for line in trajectories:
         total = lengths[line.method, line.seed]
-        counted.append(replace(line, time_s=np.arange(total - len(line.time_s) + 1, total + 1, dtype=np.float64)))
-    return counted
+        by_number.append(replace(line, time_s=np.arange(total - len(line.time_s) + 1, total + 1, dtype=np.float64)))
+    return by_number
 
 
 def compare_moments(
@@ -200,9 +200,9 @@ def compare_moments(
     moments = []
     for place, share in enumerate(shares):
         regrets = losses[:, :, place]
-        own = regrets[names.index(SUBJECT)]
+        subject_regrets = regrets[names.index(SUBJECT)]
         rivals = [name for name in names if name != SUBJECT]
-        corrected = holm([wilcoxon(own, regrets[names.index(name)]) for name in rivals])
+        corrected = holm([wilcoxon(subject_regrets, regrets[names.index(name)]) for name in rivals])
         ends = zip(ranked.mean[:, place], ranked.low[:, place], ranked.high[:, place], strict=True)
         moments.append(
             BudgetComparison(

@@ -16,15 +16,15 @@ def methods(
     out: Out,
     benchmark: Searched = "nb201/cifar10",
     optimizers: Annotated[
-        str, typer.Option(show_default="all", help="Ids with commas, see 'nasbed list optimizers'.")
+        str, typer.Option(show_default="all", help="Comma-separated ids, see 'nasbed list optimizers'.")
     ] = "",
-    seeds: Annotated[int, typer.Option(min=1, help="How many runs of each method, with seeds 0, 1, 2 …")] = 10,
+    seeds: Annotated[int, typer.Option(min=1, help="The number of runs of each method, with seeds 0, 1, 2 …")] = 10,
     budget: Budget = "300ev",
     processes: Processes = None,
     timeout: Annotated[float | None, typer.Option(min=1, help="Wall-clock timeout per run, in seconds.")] = None,
     format: Formats = ["svg", "png"],  # noqa: B006
 ) -> None:
-    """Show every search method on one page: a figure beside random search, what it does, its settings.
+    """Show every search method on one page: a figure with random search for comparison, a description, its settings.
 
     Example: nasbed study methods nb201/cifar10 --out methods
     """

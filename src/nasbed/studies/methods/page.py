@@ -78,13 +78,13 @@ def write_methods_report(study: MethodsStudy, folder: Path, *, formats: Iterable
         method.name: over_baseline(method.curve, study.baseline.curve, axes, width=WIDTH, height=HEIGHT)
         for method in study.methods
     }
-    about: dict[str, object] = {
+    facts: dict[str, object] = {
         "benchmark": study.benchmark,
         "runs": f"{study.seeds} seeds of each method, {study.budget} each, one worker",
         "judged by": f"{metric_label(study.metric)}, mean over repeats",
     }
-    about |= {f"left out: {name}": reason for name, reason in study.left_out.items()}
-    sections = [Section("What was run", about, text=TEXT, blocks=[PageCards(tuple(map(_card, study.methods)))])]
+    facts |= {f"left out: {name}": reason for name, reason in study.left_out.items()}
+    sections = [Section("What was run", facts, text=TEXT, blocks=[PageCards(tuple(map(_card, study.methods)))])]
     title, numbers = f"{len(study.methods)} search methods", methods_numbers(study)
     write_report(folder, title, sections=sections, figures=charts, numbers=numbers, formats=formats)
 

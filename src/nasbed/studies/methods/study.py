@@ -109,7 +109,7 @@ def methods_study(
     remarks = run_remarks(runs, table, can)
     methods = []
     for name in can:
-        own, trajectories = runs.of(name), judged.of(name)
+        method_runs, trajectories = runs.of(name), judged.of(name)
         kind = OPTIMIZERS.get(name)
         methods.append(
             MethodResult(
@@ -118,10 +118,10 @@ def methods_study(
                 settings=defaults_of(kind),
                 curve=anytime(trajectories),
                 finals=final_regrets(trajectories),
-                thinking_s=float(np.mean([run.thinking_s for run in own])),
-                errors={run.seed: run.error for run in own if run.error},
-                failed=sum(int((run.status == FAILED).sum()) for run in own),
-                evaluations=sum(len(run) for run in own),
+                thinking_s=float(np.mean([run.thinking_s for run in method_runs])),
+                errors={run.seed: run.error for run in method_runs if run.error},
+                failed=sum(int((run.status == FAILED).sum()) for run in method_runs),
+                evaluations=sum(len(run) for run in method_runs),
                 remarks=[remark for remark in remarks if remark.method == name],
             )
         )

@@ -19,8 +19,8 @@ from nasbed.studies.nas_hpo.study import DEFINITIONS, PUBLISHED, NasHpoResult
 
 SIDE = 210
 TEXT = (
-    "For each architecture A, f*(A) is its best mean validation error over all hyperparameters, and f†(A) its error "
-    "with the hyperparameters H† that have the best mean over all architectures. Points near the diagonal rank alike; "
+    "For each architecture A, f*(A) is its best mean validation error over all hyperparameters. f†(A) is its error "
+    "with H†, the hyperparameters with the best mean over all architectures. Points near the diagonal rank alike; "
     "the best architectures are near the origin. The paper does not say what it counts as architecture: every reading "
     "is shown, and which one comes nearest is known only after the fact."
 )

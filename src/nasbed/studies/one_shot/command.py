@@ -15,7 +15,9 @@ from nasbed.terminal.report_options import Formats, OptionalOut, check_report
 def one_shot(
     searches: Annotated[
         list[Path],
-        typer.Argument(metavar="SEARCH...", help="A search.json that 'nasbed oneshot' wrote, or a folder with such."),
+        typer.Argument(
+            metavar="SEARCH...", help="A search.json that 'nasbed oneshot' wrote, or a folder that contains some."
+        ),
     ],
     benchmark: Annotated[
         str | None,
@@ -33,8 +35,8 @@ def one_shot(
             help="A stopping rule to compare: skips, eigenvalue; may be given several times.",
         ),
     ] = None,
-    random: Annotated[int, typer.Option(min=2, help="Random architectures to compare with.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random architectures.")] = 0,
+    random: Annotated[int, typer.Option(min=2, help="The number of random architectures to compare with.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the random architectures.")] = 0,
     out: OptionalOut = None,
     format: Formats = ["svg", "png"],  # noqa: B006
     json: Json = False,

@@ -40,9 +40,10 @@ def failure(prediction: Floats, supernet: Floats, *, spread: float) -> Failure |
     """Where a search goes wrong, if it does.
 
     Of the windows of ``WINDOW`` epochs that end before the last one begins, the one with the best mean is compared with
-    the last. Every prediction of the last must be worse than every one of the best, their means must differ by ``LOSS``
-    · ``spread`` or more, and the mean accuracy of the supernet must rise. Any sequence is worse in the end than at its
-    best: 0.4 % of independent predictions meet these conditions in 10 epochs, 3 % in 50 and 7 % in 100.
+    the last. A search goes wrong if three things hold. Every prediction of the last window is worse than every one of
+    the best. Their means differ by ``LOSS`` · ``spread`` or more. The mean accuracy of the supernet rises. Any sequence
+    is worse in the end than at its best: 0.4 % of independent predictions meet these conditions in 10 epochs, 3 % in 50
+    and 7 % in 100.
 
     >>> failure(np.repeat([62.0, 58.0], 5), np.repeat([30.0, 50.0], 5), spread=2.0)
     Failure(epoch=5, lost=4.0, gained=20.0)

@@ -23,20 +23,20 @@ PREDICTED, SUPERNET, SKIPS = COLOURS[0], COLOURS[2], (COLOURS[1], COLOURS[3])
 SHAPES = ("triangle-up", "diamond", "square", "cross")
 REFERENCES = {"random, mean": [5, 4], "random, best": [1, 3]}
 FEW = 12
-"""With at most so many epochs, each is drawn as a dot."""
+"""Up to this number of epochs, each epoch is drawn as a dot."""
 Column = Callable[[WatchedSearch], NDArray[np.generic]]
 Row = dict[str, Any]
 
 
 def one_shot_figures(study: OneShotStudy) -> dict[str, Chart]:
     """``method-1``, ``method-2`` …, on axes that all share, and ``together``."""
-    axes = _Axes.over(study)
+    axes = _TrajectoryAxes.over(study)
     figures = {f"method-{index}": _method(study, method, axes) for index, method in enumerate(study.methods, 1)}
     return figures | {"together": _together(study, axes)}
 
 
 @dataclass(frozen=True, slots=True)
-class _Axes:
+class _TrajectoryAxes:
     """The same for every method, so that they can be compared by eye."""
 
     last: int
@@ -46,7 +46,7 @@ class _Axes:
     label: str
 
     @classmethod
-    def over(cls, study: OneShotStudy) -> _Axes:
+    def over(cls, study: OneShotStudy) -> _TrajectoryAxes:
         searches = [search for method in study.methods for search in method.searches]
         predictions = [value for search in searches for value in search.prediction.tolist()]
         return cls(
@@ -77,14 +77,14 @@ def _y(title: str, span: tuple[float, float], **axis: Any) -> Any:
     return y.axis(**({"tickCount": 4, "minExtent": 34, "maxExtent": 34} | axis))
 
 
-def _method(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
-    panels = [_predicted(study, method, axes), _supernet(study, method, axes, labelled=not study.kinds)]
+def _method(study: OneShotStudy, method: WatchedMethod, axes: _TrajectoryAxes) -> Chart:
+    panels = [_prediction_panel(study, method, axes), _supernet(study, method, axes, labelled=not study.kinds)]
     if study.kinds:
         panels.append(_skips(study, method, axes))
     return alt.vconcat(*panels, spacing=8, title=method.name)
 
 
-def _predicted(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
+def _prediction_panel(study: OneShotStudy, method: WatchedMethod, axes: _TrajectoryAxes) -> Chart:
     y = _y(axes.label, axes.prediction)
     layers = _lines(
         method, lambda search: search.prediction, axes.x(labelled=False), y, PREDICTED, dots=axes.last <= FEW
@@ -99,7 +99,7 @@ def _predicted(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
-def _supernet(study: OneShotStudy, method: WatchedMethod, axes: _Axes, *, labelled: bool) -> Chart:
+def _supernet(study: OneShotStudy, method: WatchedMethod, axes: _TrajectoryAxes, *, labelled: bool) -> Chart:
     x, y = axes.x(labelled=labelled), _y("supernet acc. [%]", axes.supernet)
     layers = _lines(method, lambda search: search.supernet, x, y, SUPERNET, dots=axes.last <= FEW)
     marks = [
@@ -111,7 +111,7 @@ def _supernet(study: OneShotStudy, method: WatchedMethod, axes: _Axes, *, labell
     return alt.layer(*layers, _marks(study, marks, x, y)).properties(width=WIDTH, height=LOW)
 
 
-def _skips(study: OneShotStudy, method: WatchedMethod, axes: _Axes) -> Chart:
+def _skips(study: OneShotStudy, method: WatchedMethod, axes: _TrajectoryAxes) -> Chart:
     top = max(2, axes.skips)
     step = max(1, math.ceil(top / 4))
     x = axes.x(labelled=True)
@@ -142,6 +142,15 @@ def _rows(method: WatchedMethod, column: Column) -> tuple[list[Row], list[Row]]:
 
 
 def _lines(method: WatchedMethod, column: Column, x: Any, y: Any, colour: str, *, dots: bool) -> list[Chart]:
+    """A thin line per seed and a thick one for their mean.
+
+    Args:
+        method: the method and its searches.
+        column: the values of a search, one per epoch.
+        x, y: the encodings of the axes.
+        colour: the colour of the lines.
+        dots: whether each epoch of the mean is a dot.
+    """
     rows, means = _rows(method, column)
     thin = alt.Chart(inline(rows)).encode(x, y, alt.Detail("seed:N"))
     point: Any = {"size": 22, "color": colour, "filled": True} if dots else False
@@ -151,7 +160,7 @@ def _lines(method: WatchedMethod, column: Column, x: Any, y: Any, colour: str, *
     ]
 
 
-def _wrong(method: WatchedMethod, axes: _Axes) -> list[Chart]:
+def _wrong(method: WatchedMethod, axes: _TrajectoryAxes) -> list[Chart]:
     """The epochs in which searches go wrong, shaded and labelled."""
     spans = [
         {"epoch": search.failure.epoch, "end": int(search.epochs[-1])}
@@ -197,7 +206,7 @@ def _legend(symbol: str | None) -> dict[str, Any]:
     return options | ({"symbolType": symbol} if symbol else {})
 
 
-def _together(study: OneShotStudy, axes: _Axes) -> Chart:
+def _together(study: OneShotStudy, axes: _TrajectoryAxes) -> Chart:
     """The mean prediction of every method, over epochs and over search time."""
     rows = [
         {"method": method.name, "epoch": epoch, "time": time, "value": number(value)}

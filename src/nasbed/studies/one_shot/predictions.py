@@ -36,8 +36,8 @@ def random_predictions(benchmark: Benchmark, count: int, rng: np.random.Generato
                 f"{benchmark.name} must answer for random architectures, or be a table with 2 or more that random "
                 f"search evaluated (rs): {error}; use a surrogate, or a table of the whole space"
             ) from None
-    chosen = rng.permutation(len(codes))[:count]
-    archs = [Architecture(benchmark.space.name, codes[place]) for place in chosen]
+    places = rng.permutation(len(codes))[:count]
+    archs = [Architecture(benchmark.space.name, codes[place]) for place in places]
     return expected_objectives(benchmark, archs), "architectures of random search"
 
 

@@ -34,7 +34,9 @@ def read_searches(paths: Sequence[Path]) -> list[SearchRecord]:
         else:
             matches = {path.resolve(): read_record(path)}
         if not matches:
-            raise InvalidOption(f"a search is a {RECORD} or a folder that has one, {path} has none; check the path")
+            raise InvalidOption(
+                f"a search is a {RECORD} or a folder that contains one, {path} is neither; check the path"
+            )
         records |= matches
     if not records:
         raise InvalidOption("the study needs 1 search or more, got none; run one with nasbed oneshot")
@@ -51,7 +53,7 @@ def group_by_settings(records: Sequence[SearchRecord]) -> dict[str, list[SearchR
         group = groups.setdefault(json.dumps([record.method, _settings(record)], sort_keys=True), [])
         if any(member.seed == record.seed for member in group):
             raise InvalidOption(
-                f"each search counts once, {record.method} with seed {record.seed} is there twice; leave one out"
+                f"each search counts once, {record.method} with seed {record.seed} occurs twice; omit one"
             )
         group.append(record)
     named: dict[str, list[SearchRecord]] = {}

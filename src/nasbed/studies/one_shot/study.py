@@ -186,10 +186,10 @@ def one_shot_study(
         raise InvalidOption(f"the study needs 1 search with an epoch or more, got none; {'; '.join(left_out.values())}")
     metric = benchmark.objective
     sign = 1.0 if metric.direction == "maximize" else -1.0
-    drawn, description = random_predictions(benchmark, random, rng)
-    count, drawn = len(drawn), drawn[np.isfinite(drawn)]
-    best = sign * float((sign * drawn).max())
-    reference = RandomReference(count, float(drawn.mean()), float(drawn.std(ddof=1)), best, description)
+    random_values, description = random_predictions(benchmark, random, rng)
+    count, random_values = len(random_values), random_values[np.isfinite(random_values)]
+    best = sign * float((sign * random_values).max())
+    reference = RandomReference(count, float(random_values.mean()), float(random_values.std(ddof=1)), best, description)
     methods = []
     for name, group in group_by_settings(records).items():
         searches = []
@@ -270,7 +270,7 @@ def _end(searched: SearchResult) -> int | None:
     """The index of the epoch with the final architecture: a search that was stopped may return to an earlier one."""
     if searched.architecture is None:
         return None
-    same = [index for index, epoch in enumerate(searched.epochs) if epoch.architecture == searched.architecture]
-    if not same:
+    matches = [index for index, epoch in enumerate(searched.epochs) if epoch.architecture == searched.architecture]
+    if not matches:
         raise InvalidOption("a search ends with the architecture of one of its epochs, got another; search again")
-    return same[-1]
+    return matches[-1]

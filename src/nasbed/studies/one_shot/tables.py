@@ -63,7 +63,7 @@ def _method_row(study: OneShotStudy, method: WatchedMethod) -> tuple[str, ...]:
         f"{len(searches)}, {diverged} diverged" if diverged else str(len(searches)),
         _spread([search.final for search in searches]),
         _spread([search.prediction[search.best] for search in searches if search.best is not None]),
-        *(_stopped(searches, rule) for rule in study.rules),
+        *(_stop_text(searches, rule) for rule in study.rules),
         ", ".join(skips),
         _spread([float(search.supernet[search.end]) for search in finished], 1),
         _spread(correlations)
@@ -71,7 +71,7 @@ def _method_row(study: OneShotStudy, method: WatchedMethod) -> tuple[str, ...]:
     )
 
 
-def _stopped(searches: Sequence[WatchedSearch], rule: str) -> str:
+def _stop_text(searches: Sequence[WatchedSearch], rule: str) -> str:
     measured = [search for search in searches if rule in search.stops]
     if not measured:
         return "not measured"
@@ -131,8 +131,8 @@ def _stop(search: WatchedSearch, rule: str) -> str:
     if stop is None:
         return "never"
     epoch = stop.architecture_epoch
-    when = f"{epoch}" if epoch == stop.after else f"{epoch}, after {stop.after}"
-    return f"{fixed(stop.prediction, 2)}, {when}"
+    epochs = f"{epoch}" if epoch == stop.after else f"{epoch}, after {stop.after}"
+    return f"{fixed(stop.prediction, 2)}, {epochs}"
 
 
 def _wrong(study: OneShotStudy, search: WatchedSearch) -> str:
@@ -168,8 +168,9 @@ def _method_words(study: OneShotStudy, method: WatchedMethod) -> str:
         seeds = f"the mean of {len(finals)} seeds" if len(finals) > 1 else f"seed {method.searches[0].seed} alone"
         best = np.mean([search.prediction[search.best] for search in method.searches if search.best is not None])
         parts.append(
-            f"{method.name} ends at {mean:.2f}{unit} ({seeds}), {_compared(study, mean, study.reference.mean)} the "
-            f"mean of random architectures and {_compared(study, mean, float(best))} the best on the way."
+            f"{method.name} ends at {mean:.2f}{unit} ({seeds}), "
+            f"{_comparison_text(study, mean, study.reference.mean)} the "
+            f"mean of random architectures and {_comparison_text(study, mean, float(best))} the best on the way."
         )
     else:
         parts.append(f"{method.name} ends without an architecture.")
@@ -231,7 +232,7 @@ def _behind_words(study: OneShotStudy, behind: Sequence[WatchedSearch]) -> str:
     )
 
 
-def _compared(study: OneShotStudy, value: float, reference: float) -> str:
+def _comparison_text(study: OneShotStudy, value: float, reference: float) -> str:
     difference = value - reference
     if abs(difference) < 0.005:
         return "level with"

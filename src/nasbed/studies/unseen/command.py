@@ -34,21 +34,25 @@ def unseen(
     out: OptionalOut = None,
     epochs: Annotated[
         int | None,
-        typer.Option(min=1, show_default="the most there are", help="Only results of this budget; --nas trains it."),
+        typer.Option(
+            min=1,
+            show_default="the most available",
+            help="Show only results with this many epochs; with --nas, train this many.",
+        ),
     ] = None,
     format: Formats = ["svg", "png"],  # noqa: B006
     nas: Annotated[
         str | None,
         typer.Option(
             metavar="METHOD,...",
-            help="Run these: pc-darts, drnas, bonsai-net, rs-darts, rs-bonsai, or a method of 'nasbed oneshot list'.",
+            help="Run these: pc-darts, drnas, bonsai-net, rs-darts, rs-bonsai, or any method of 'nasbed oneshot list'.",
         ),
     ] = None,
     data: Annotated[
         list[str] | None,
         typer.Option(
             metavar="DIR|NAME",
-            help="With --nas: a folder of the competition, called as the paper calls the dataset, or a name from "
+            help="With --nas: a folder in the competition's format, named as in the paper, or a name from "
             "'nasbed data list'; may be given several times.",
         ),
     ] = None,
@@ -66,7 +70,7 @@ def unseen(
     search_epochs: Annotated[int, typer.Option(min=1, help="Epochs per search.")] = 50,
     search_images: Annotated[
         int | None,
-        typer.Option(min=1, show_default="all", help="Images per epoch of a search, drawn anew each epoch."),
+        typer.Option(min=1, show_default="all", help="Images per epoch of a search, redrawn each epoch."),
     ] = None,
     search_channels: Annotated[int, typer.Option(min=1, help="Channels of the first cells in a search.")] = 16,
     search_cells: Annotated[
@@ -99,7 +103,7 @@ def unseen(
         int,
         typer.Option(
             min=1,
-            help="Searches and trainings at a time, each in a process, except those trained with --together. They "
+            help="Number of parallel searches and trainings, except those trained with --together. They "
             "share a GPU well under NVIDIA's MPS.",
         ),
     ] = 1,
@@ -121,7 +125,7 @@ def unseen(
 
     if out is not None:
         check_report(out, format)
-    shown = list(results or [])
+    files = list(results or [])
     if nas is None and (data or file):
         raise InvalidOption("--data and --results need methods to run; name some with --nas")
     if nas is not None:
@@ -145,10 +149,10 @@ def unseen(
             cells=cells,
             **settings,
         )
-        loaded = load_recipe(recipe)
+        opened_recipe = load_recipe(recipe)
         plan = NasPlan(
             tuple(name.strip() for name in nas.split(",") if name.strip()),
-            replace(loaded, precision="bfloat16") if bfloat16 else loaded,
+            replace(opened_recipe, precision="bfloat16") if bfloat16 else opened_recipe,
             budget,
             epochs,
             seeds=seeds,
@@ -157,12 +161,12 @@ def unseen(
         )
         folder = checkpoints or file.with_name(f"{file.name}.checkpoints")
         _measure(plan, data, file, folder, device=device, threads=threads, processes=processes)
-        shown += [file] if file not in shown else []
+        files += [file] if file not in files else []
 
     from nasbed.experiments.unseen.results import read_results
     from nasbed.studies.unseen.study import unseen_study
 
-    study = unseen_study(read_results(shown), epochs=epochs)
+    study = unseen_study(read_results(files), epochs=epochs)
     if out is not None:
         from nasbed.studies.unseen.page import write_unseen_report
 
@@ -206,13 +210,23 @@ def _print(study: UnseenStudy) -> None:
 def _measure(
     plan: NasPlan, data: list[str], file: Path, checkpoints: Path, *, device: str, threads: int, processes: int
 ) -> None:
-    """Run the part of a plan that has no result in the file yet."""
+    """Run the part of a plan that has no result in the file yet.
+
+    Args:
+        plan: The methods, and how they are trained.
+        data: The datasets, by name or folder.
+        file: The file that results are added to.
+        checkpoints: The folder of interrupted searches and trainings.
+        device: Where to search and train.
+        threads: CPU threads per process.
+        processes: The number of parallel searches and trainings.
+    """
     from nasbed.datasets.opening import open_dataset
     from nasbed.experiments.unseen.results import check_results_file
     from nasbed.experiments.unseen.runs import measure
     from nasbed.training.devices import chosen_device, threads_used
 
-    where = chosen_device(device)
+    torch_device = chosen_device(device)
     check_results_file(file)
     images = [open_dataset(name) for name in data]
     on_interrupt(lambda: f"the same command resumes from {file} and {checkpoints}")
@@ -225,9 +239,9 @@ def _measure(
 
             engine = LocalEngine(processes)
             count += measure_ahead(
-                data, plan, file, **folders, engine=engine, device=str(where), threads=threads, bar=_tasks
+                data, plan, file, **folders, engine=engine, device=str(torch_device), threads=threads, bar=_tasks
             )
-        count += measure(images, plan, file, **folders, device=where, bar=_bar)
+        count += measure(images, plan, file, **folders, device=torch_device, bar=_bar)
     added = f"{count} result{' was' if count == 1 else 's were'} added to {file}"
     note(added if count else f"{file} has all results already")
 

@@ -53,21 +53,21 @@ def chance_comparisons(results: Sequence[UnseenResult]) -> list[ChanceComparison
     Of several settings of random architectures, the one with the most counts. Diverged trainings are skipped.
     """
     accuracies: dict[Setting, dict[int, dict[int, float]]] = {}
-    about: dict[Setting, UnseenResult] = {}
+    examples: dict[Setting, UnseenResult] = {}
     for result in results:
         if result.search and result.search_seed is not None and result.test_accuracy is not None:
-            about.setdefault(result.setting, result)
+            examples.setdefault(result.setting, result)
             by_seed = accuracies.setdefault(result.setting, {}).setdefault(result.search_seed, {})
             by_seed[result.seed] = round(result.test_accuracy, DIGITS)
     comparisons = []
     for setting, searches in accuracies.items():
-        first = about[setting]
+        first = examples[setting]
         space = str(first.search.get("space"))
         if "space" not in first.search or first.model == random_method(space):
             continue
         references = [
             tuple(round(fmean(values.values()), DIGITS) for _, values in sorted(accuracies[reference].items()))
-            for reference, result in about.items()
+            for reference, result in examples.items()
             if result.model == random_method(space) and result.training == first.training
         ]
         for search_seed, values in sorted(searches.items()):
@@ -88,8 +88,8 @@ def chance_comparisons(results: Sequence[UnseenResult]) -> list[ChanceComparison
 
 def comparison_text(comparison: ChanceComparison, dataset: str) -> str:
     """One comparison in words."""
-    search = f"{_counted(comparison.search_epochs, 'epoch')} of search with seed {comparison.search_seed}"
-    trainings = f"{_counted(len(comparison.accuracies), 'training')} of {_counted(comparison.epochs, 'epoch')}"
+    search = f"{_count_text(comparison.search_epochs, 'epoch')} of search with seed {comparison.search_seed}"
+    trainings = f"{_count_text(len(comparison.accuracies), 'training')} of {_count_text(comparison.epochs, 'epoch')}"
     result = f"{dataset}, {comparison.model}, {search}: {spread(comparison.accuracies)} % over {trainings}"
     if comparison.difference is None:
         return f"{result}; no random architecture was trained alike: measure {random_method(comparison.space)}."
@@ -98,7 +98,7 @@ def comparison_text(comparison: ChanceComparison, dataset: str) -> str:
     side = "above" if comparison.difference >= 0 else "below"
     equal = f" and equals {comparison.equalled}" if comparison.equalled else ""
     return (
-        f"{result}; {_counted(count, 'random architecture')}: {spread(by_chance)} %{between}. It is "
+        f"{result}; {_count_text(count, 'random architecture')}: {spread(by_chance)} %{between}. It is "
         f"{abs(comparison.difference):.2f} points {side} {'their mean' if count > 1 else 'that'}; it beats "
         f"{comparison.beaten} of {count}{equal}{_luck(comparison)}."
     )
@@ -126,7 +126,7 @@ def summary_lines(comparisons: Sequence[ChanceComparison]) -> list[str]:
     by_luck = sum(1 / (len(comparison.by_chance) + 1) for comparison in usable)
     are = "is" if above == 1 else "are"
     return [
-        f"Of {_counted(len(usable), 'found architecture')} {above} {are} above the mean of the random ones, and "
+        f"Of {_count_text(len(usable), 'found architecture')} {above} {are} above the mean of the random ones, and "
         f"{first} above all of them; {by_luck:.1f} are expected by luck alone. No difference was tested for "
         "significance."
     ]
@@ -137,5 +137,5 @@ def spread(values: Sequence[float]) -> str:
     return f"{fmean(values):.2f}" + (f" ± {stdev(values):.2f}" if len(values) > 1 else "")
 
 
-def _counted(count: int, noun: str) -> str:
+def _count_text(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -118,43 +118,43 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
         elif not (result.model in paper_models or result.search):
             absent[f"{result.model} on {result.dataset}"] += 1
         elif epochs is None or result.epochs == epochs:
-            same = settings.setdefault(result.setting, {})
-            if result.seeds in same:
-                notes.append(f"{_named(result)}, {_seeded(result)}: there twice, the last counts")
-            same[result.seeds] = result
+            by_seed = settings.setdefault(result.setting, {})
+            if result.seeds in by_seed:
+                notes.append(f"{_setting_name(result)}, {_seed_names(result)}: occurs twice, the last counts")
+            by_seed[result.seeds] = result
     if epochs is not None and results and not any(result.epochs == epochs for result in results):
         had = ", ".join(map(str, sorted({result.epochs for result in results})))
         raise InvalidOption(f"no result has {epochs} epochs, there are results of {had}; choose one")
-    chosen: dict[tuple[str, str], list[UnseenResult]] = {}
+    selection: dict[tuple[str, str], list[UnseenResult]] = {}
     for by_seeds in settings.values():
-        own = list(by_seeds.values())
-        key = own[0].dataset, own[0].model
-        before = chosen.get(key)
-        if before is None or _weight(own) >= _weight(before):
-            own, before = before or [], own
-            chosen[key] = before
-        if own:
-            notes.append(f"{_named(own[0])}, {_counted(len(own))}: of another setting than what is shown")
+        group = list(by_seeds.values())
+        key = group[0].dataset, group[0].model
+        rival = selection.get(key)
+        if rival is None or _weight(group) >= _weight(rival):
+            group, rival = rival or [], group
+            selection[key] = rival
+        if group:
+            notes.append(f"{_setting_name(group[0])}, {_seed_count(len(group))}: of another setting than what is shown")
     cells = {}
-    for key, own in chosen.items():
-        converged = [result for result in own if result.test_accuracy is not None]
+    for key, group in selection.items():
+        converged = [result for result in group if result.test_accuracy is not None]
         values = [result.test_accuracy for result in converged if result.test_accuracy is not None]
         if not values:
-            notes.append(f"{_named(own[0])}: diverged with every seed, {_counted(len(own))}")
+            notes.append(f"{_setting_name(group[0])}: diverged with every seed, {_seed_count(len(group))}")
             continue
         cells[key] = ResultCell(
             dataset=key[0],
             model=key[1],
-            epochs=own[0].epochs,
+            epochs=group[0].epochs,
             mean=fmean(values),
             std=stdev(values) if len(values) > 1 else None,
             seeds=tuple(sorted(result.seed for result in converged)),
-            diverged=len(own) - len(converged),
+            diverged=len(group) - len(converged),
             published=paper.accuracy(*key),
-            images=own[0].images,
+            images=group[0].images,
             architectures=len({result.search_seed for result in converged if result.search}),
-            search=own[0].search,
-            skeleton=own[0].recipe.get("skeleton", {}),
+            search=group[0].search,
+            skeleton=group[0].recipe.get("skeleton", {}),
         )
     for name, count in absent.items():
         notes.append(f"{name}, {count} result{'s' if count > 1 else ''}: not in the paper's tables")
@@ -162,19 +162,19 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
     return UnseenStudy(paper, cells, tuple(notes), tuple(chance_comparisons(selected)))
 
 
-def _weight(own: Sequence[UnseenResult]) -> tuple[int, int, int]:
-    return own[0].epochs, own[0].search_epochs, len(own)
+def _weight(group: Sequence[UnseenResult]) -> tuple[int, int, int]:
+    return group[0].epochs, group[0].search_epochs, len(group)
 
 
-def _named(result: UnseenResult) -> str:
+def _setting_name(result: UnseenResult) -> str:
     search = f" after {result.search_epochs} of search" if result.search_epochs else ""
     return f"{result.model} on {result.dataset}, {result.epochs} epochs{search}"
 
 
-def _seeded(result: UnseenResult) -> str:
+def _seed_names(result: UnseenResult) -> str:
     search = f"search seed {result.search_seed}, " if result.search_seed is not None else ""
     return f"{search}seed {result.seed}"
 
 
-def _counted(count: int) -> str:
+def _seed_count(count: int) -> str:
     return f"{count} seed{'s' if count > 1 else ''}"

@@ -26,13 +26,13 @@ def unseen_tables(study: UnseenStudy) -> dict[str, NumberTable]:
     """Tables 1 to 3 by their headings."""
     paper = study.paper
     return {
-        "Table 1: CNNs": _beside(study, paper.cnn, paper.cnn_titles),
-        "Table 2: NAS methods": _beside(study, paper.nas, paper.nas_titles, study.unpublished),
+        "Table 1: CNNs": _comparison_table(study, paper.cnn, paper.cnn_titles),
+        "Table 2: NAS methods": _comparison_table(study, paper.nas, paper.nas_titles, study.unpublished),
         "Table 3: the best of each": _best(study),
     }
 
 
-def _beside(
+def _comparison_table(
     study: UnseenStudy, accuracies: Accuracies, titles: Mapping[str, str], additional: Sequence[str] = ()
 ) -> NumberTable:
     """A column per model of the paper, each followed by its measurements, then models that the paper lacks, and last
@@ -97,7 +97,7 @@ def outcome(study: UnseenStudy) -> list[str]:
             f"The mean absolute difference is {sum(apart) / len(apart):.2f} points; {len(cells) - len(large)} of "
             f"{len(cells)} are within {LARGE:g}."
         )
-        lines += [f"{_named(study, cell)}: {cell.difference:+.2f} points from the published." for cell in large]
+        lines += [f"{_cell_name(study, cell)}: {cell.difference:+.2f} points from the published." for cell in large]
     for heading, titles in (("table 1", study.paper.cnn_titles), ("table 2", study.paper.nas_titles)):
         absent = [title for column, title in titles.items() if not study.measured([column])]
         if absent:
@@ -113,7 +113,7 @@ def outcome(study: UnseenStudy) -> list[str]:
     for cell in cells:
         expected = study.paper.images[cell.dataset]
         if cell.images and cell.images != expected:
-            lines.append(f"{_named(study, cell)}: {_parts(cell.images)} images, the paper has {_parts(expected)}.")
+            lines.append(f"{_cell_name(study, cell)}: {_parts(cell.images)} images, the paper has {_parts(expected)}.")
     return lines
 
 
@@ -124,7 +124,7 @@ def budget_lines(study: UnseenStudy) -> list[str]:
         if cell.search:
             key = (
                 cell.model,
-                _searched(cell.search),
+                _search_text(cell.search),
                 ", ".join(f"{name} {value}" for name, value in cell.skeleton.items()),
             )
             datasets.setdefault(key, []).append(f"{study.paper.datasets[cell.dataset]} ({cell.architectures})")
@@ -163,7 +163,7 @@ def found_table(study: UnseenStudy) -> NumberTable | None:
 
 
 def found_lines(study: UnseenStudy) -> list[str]:
-    """What to measure where no random architecture was trained alike, and a summary of all comparisons."""
+    """Advice on missing random architectures, and a summary of all comparisons."""
     alone: dict[tuple[str, str], list[str]] = {}
     for comparison in study.ordered_comparisons():
         if not comparison.by_chance:
@@ -189,7 +189,7 @@ def comparison_lines(study: UnseenStudy) -> list[str]:
     ]
 
 
-def _searched(search: Mapping[str, Any]) -> str:
+def _search_text(search: Mapping[str, Any]) -> str:
     if "epochs" not in search:
         return "one random architecture per seed"
     images = f"{search['epoch_images']} images" if search.get("epoch_images") else "all images"
@@ -259,6 +259,6 @@ def _parts(counts: Sequence[int]) -> str:
     return " + ".join(f"{count:_}".replace("_", " ") for count in counts)
 
 
-def _named(study: UnseenStudy, cell: ResultCell) -> str:
+def _cell_name(study: UnseenStudy, cell: ResultCell) -> str:
     count, unit = len(cell.seeds), "training" if cell.search else "seed"
     return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({count} {unit}{'s' if count > 1 else ''})"

@@ -62,38 +62,38 @@ def validate_artefact(
         engine: Where searches run.
         on_step: Called with the name of a part after each step of it.
     """
-    chosen, options, about = check_parts(parts), options or ValidationOptions(), artefact.manifest
+    selection, options, manifest = check_parts(parts), options or ValidationOptions(), artefact.manifest
     data, note = _tested_data(artefact, results)
     test = data.rows.take(data.split.test)
-    validation = replace(about_data(data, about.name, {about.name: about.members.model}), notes=(note,))
-    left_out = cannot_be_checked(chosen, results)
-    chosen = tuple(part for part in chosen if part not in left_out)
+    validation = replace(about_data(data, manifest.name, {manifest.name: manifest.members.model}), notes=(note,))
+    left_out = cannot_be_checked(selection, results)
+    selection = tuple(part for part in selection if part not in left_out)
     predicted = artefact.ensemble.predict(test.codes)
-    if "fits" in chosen:
+    if "fits" in selection:
         rng = np.random.default_rng(options.seed)
-        fit = fit_figures(data, about.name, test, predicted.mean, predicted, rng)
+        fit = fit_figures(data, manifest.name, test, predicted.mean, predicted, rng)
         query_s, batch_s = query_times(lambda codes: artefact.ensemble.predict(codes).mean, test.codes)
-        fitted = int(about.provenance.get("rows", 0))
+        fitted_rows = int(manifest.provenance.get("rows", 0))
         timed = replace(fit, query_s=query_s, batch_s=batch_s)
-        validation = replace(validation, fits=Fits(fitted, 0, len(test), (timed,)))
-    if "depth" in chosen:
-        depth = depth_of(data, test.codes, test.y, {about.name: predicted.mean}, left_out)
+        validation = replace(validation, fits=Fits(fitted_rows, 0, len(test), (timed,)))
+    if "depth" in selection:
+        depth = depth_of(data, test.codes, test.y, {manifest.name: predicted.mean}, left_out)
         validation = replace(validation, depth=depth)
-    if "free" in chosen:
+    if "free" in selection:
         fitted_codes = np.delete(data.rows.codes, data.split.test, axis=0)
         design = design_of(data, test.codes, fitted_codes, options.seed, left_out)
         if design is not None:
-            lines = parameter_free(data, design, {about.name: artefact.ensemble.predict(design.codes).mean})
+            lines = parameter_free(data, design, {manifest.name: artefact.ensemble.predict(design.codes).mean})
             validation = replace(validation, free=lines)
     try:
-        if "tsne" in chosen:
+        if "tsne" in selection:
             part = "tsne"
             validation = replace(validation, tsne=tsne(data, points=options.points, seed=options.seed))
-        if "trajectories" in chosen:
+        if "trajectories" in selection:
             part = "trajectories"
             searched = trajectories(
                 results.folder,
-                {about.name: dict.fromkeys(options.methods, path)},
+                {manifest.name: dict.fromkeys(options.methods, path)},
                 options.search_plan(out, engine, step_of("trajectories", on_step)),
             )
             validation = replace(validation, trajectories=searched)
@@ -114,16 +114,16 @@ def cannot_be_checked(parts: Sequence[str], results: Results) -> dict[str, str]:
 
 def _tested_data(artefact: Artefact, results: Results) -> tuple[ValidationData, str]:
     """The evaluations of a table, with those that the surrogate was not fitted on as test part, and a note on it."""
-    about, name = artefact.manifest, results.about.name
-    if results.about.space != about.space:
-        raise InvalidOption(f"{about.name} is of the space {about.space}, the table {name} is not")
-    metric = results.about.by_key.get(about.metric.key)
+    manifest, name = artefact.manifest, results.about.name
+    if results.about.space != manifest.space:
+        raise InvalidOption(f"{manifest.name} is of the space {manifest.space}, the table {name} is not")
+    metric = results.about.by_key.get(manifest.metric.key)
     if metric is None:
-        raise InvalidOption(f"{about.name} predicts {about.metric.key}, which {name} does not have")
-    split = TableSplit.recorded(results, about.provenance, metric=metric, fidelity=about.fidelity)
+        raise InvalidOption(f"{manifest.name} predicts {manifest.metric.key}, which {name} does not have")
+    split = TableSplit.recorded(results, manifest.provenance, metric=metric, fidelity=manifest.fidelity)
     if split is not None:
         return ValidationData.of(split), "tested on the part of the table that the surrogate was not fitted on"
-    rows = examples(results, metric=metric, fidelity=about.fidelity).canonical(results.space)
+    rows = examples(results, metric=metric, fidelity=manifest.fidelity).canonical(results.space)
     none = np.empty(0, dtype=np.int64)
     return ValidationData(name, results.space, metric, rows, RowSplit(none, none, np.arange(len(rows)))), (
         f"all evaluations of {name} are tested: it is not the table that the surrogate was fitted on"

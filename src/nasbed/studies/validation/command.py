@@ -35,7 +35,7 @@ def validate(
     ],
     out: Out,
     model: Annotated[
-        str, typer.Option(help="The models to fit on a table, ids with commas, such as lgb,xgb,gin.")
+        str, typer.Option(help="The models to fit on a table: comma-separated ids, such as lgb,xgb,gin.")
     ] = "lgb",
     ensemble: Annotated[int, typer.Option(min=1, help="Also fit each model as an ensemble of this many members.")] = 1,
     settings: Annotated[
@@ -46,7 +46,7 @@ def validate(
         str,
         typer.Option(
             show_default="all that apply",
-            help="fits, table, size, looo, random, best, free, depth, tsne, trajectories; with commas.",
+            help="Comma-separated: fits, table, size, looo, random, best, free, depth, tsne, trajectories.",
         ),
     ] = "",
     results: Annotated[
@@ -56,10 +56,10 @@ def validate(
     metric: MetricKey = None,
     fidelity: Fidelity = None,
     sizes: Annotated[
-        str, typer.Option(show_default="8 up to all", help="Training sizes for the part size, with commas.")
+        str, typer.Option(show_default="8 sizes, up to all", help="Comma-separated training sizes for the part size.")
     ] = "",
     repeats: Annotated[int, typer.Option(min=1, help="Fits at each training size.")] = 3,
-    methods: Annotated[str, typer.Option(help="Search methods for the part trajectories, with commas.")] = (
+    methods: Annotated[str, typer.Option(help="Comma-separated search methods for the part trajectories.")] = (
         "rs,re,ls,bananas"
     ),
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each search method.")] = 10,
@@ -79,24 +79,24 @@ def validate(
     from nasbed.studies.validation.study import ValidationOptions, check_parts
     from nasbed.studies.validation.tables import tables
 
-    chosen = check_parts(_listed(parts))
+    selection = check_parts(_split_list(parts))
     try:
-        numbers = tuple(int(size) for size in _listed(sizes))
+        numbers = tuple(int(size) for size in _split_list(sizes))
     except ValueError:
-        raise InvalidOption(f"training sizes are whole numbers with commas, got {sizes!r}") from None
+        raise InvalidOption(f"training sizes are comma-separated whole numbers, got {sizes!r}") from None
     options = ValidationOptions(
-        seed=seed, sizes=numbers, repeats=repeats, methods=tuple(_listed(methods)), seeds=seeds, budget=budget
+        seed=seed, sizes=numbers, repeats=repeats, methods=tuple(_split_list(methods)), seeds=seeds, budget=budget
     )
     _check_searches(options)
     noted: dict[str, str] = {}
-    validation = _of_artefact(subject, results, chosen, options, out, processes, noted)
+    validation = _of_artefact(subject, results, selection, options, out, processes, noted)
     if validation is None:
         if results is not None:
             raise InvalidOption(f"--results is for a surrogate, {subject} is a table; omit it")
         recipes = _recipes(
-            _listed(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
+            _split_list(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
         )
-        validation = _of_table(subject, recipes, chosen, options, out, processes, metric, fidelity, noted)
+        validation = _of_table(subject, recipes, selection, options, out, processes, metric, fidelity, noted)
     write_validation(validation, out, formats=format)
     for part, table in tables(validation).items():
         typer.echo(f"\n{TITLES[part]}")
@@ -126,6 +126,19 @@ def _of_table(
     fidelity: int | None,
     noted: dict[str, str],
 ) -> Validation:
+    """The validation of models on a table.
+
+    Args:
+        subject: The id or the folder of the table.
+        recipes: The models.
+        parts: The parts to check.
+        options: The seed, sizes and budgets of the parts.
+        out: The folder that keeps the runs of the searches.
+        processes: The number of processes; all cores by default.
+        metric: The key of the metric to predict; the validation metric by default.
+        fidelity: The fidelity of the evaluations; the highest by default.
+        noted: The omitted parts that were printed already, with reasons. It gets those that this call prints.
+    """
     from nasbed.studies.validation.data import ValidationData
     from nasbed.studies.validation.study import cannot_be_checked, steps, validate_results
     from nasbed.surrogates import SURROGATES
@@ -140,10 +153,10 @@ def _of_table(
         SURROGATES.get(recipe.model)(table.space, settings=recipe.settings or None)
     split = TableSplit.of(table, metric=predicted, fidelity=fidelity, seed=options.seed)
     _note_left_out(cannot_be_checked(split, parts, options), noted)
-    checked = [part for part in parts if part not in noted]
-    if "trajectories" in checked:
+    applicable = [part for part in parts if part not in noted]
+    if "trajectories" in applicable:
         _check_installed(options, table)
-    with run_bars(steps(ValidationData.of(split), recipes, checked, options)) as on_step:
+    with run_bars(steps(ValidationData.of(split), recipes, applicable, options)) as on_step:
         return validate_results(
             split, recipes, out=out, parts=parts, options=options, engine=_engine(processes), on_step=on_step
         )
@@ -158,7 +171,17 @@ def _of_artefact(
     processes: int | None,
     noted: dict[str, str],
 ) -> Validation | None:
-    """The validation of a surrogate; ``None`` where the subject is not a surrogate."""
+    """The validation of a surrogate; ``None`` if the subject is not a surrogate.
+
+    Args:
+        subject: The id, the folder or the file of the surrogate.
+        results: The table to validate on; the one that it was fitted on by default.
+        parts: The parts to check.
+        options: The seed, sizes and budgets of the parts.
+        out: The folder that keeps the runs of the searches.
+        processes: The number of processes; all cores by default.
+        noted: The omitted parts that were printed already, with reasons. It gets those that this call prints.
+    """
     from nasbed.benchmarks.places import surrogate_paths
     from nasbed.studies.validation.artefact_validation import cannot_be_checked, validate_artefact
     from nasbed.surrogates.artefact import Artefact, is_artefact
@@ -183,7 +206,7 @@ def _of_artefact(
 
 
 def _note_left_out(reasons: Mapping[str, str], noted: dict[str, str]) -> None:
-    """Print the parts that are left out, with reasons, unless that was done before."""
+    """Print the omitted parts that were not printed before, with reasons."""
     for part, reason in reasons.items():
         if part not in noted:
             noted[part] = reason
@@ -228,7 +251,7 @@ def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, 
     return recipes
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 

@@ -102,8 +102,8 @@ def _cloud(points: Scatter, domain: list[float], metric: Metric) -> Chart:
         alt.X("x:Q", title=f"evaluated{unit}").scale(scale).axis(tickCount=5),
         alt.Y("y:Q", title=f"predicted{unit}").scale(scale).axis(tickCount=5),
     )
-    same = diagonal_line(domain, x=alt.X("x:Q").scale(scale), y=alt.Y("y:Q").scale(scale))
-    return (same + cloud).properties(width=SQUARE, height=SQUARE)
+    equality = diagonal_line(domain, x=alt.X("x:Q").scale(scale), y=alt.Y("y:Q").scale(scale))
+    return (equality + cloud).properties(width=SQUARE, height=SQUARE)
 
 
 # --- the table as a yardstick ----------------------------------------------------------------------------------------

@@ -109,8 +109,8 @@ def well_performing_only(data: ValidationData, fitter: Fitter, *, share: float =
         raise InvalidOption(f"the best share of a table is between 0 and 1, got {share}")
     rows = data.rows
     best = _best(data, share, np.ones(len(rows), dtype=bool))
-    chosen = np.unique(rows.architecture[best])
-    tested = np.random.default_rng(fitter.seed).permutation(chosen)[: max(1, len(chosen) // 10)]
+    best_architectures = np.unique(rows.architecture[best])
+    tested = np.random.default_rng(fitter.seed).permutation(best_architectures)[: max(1, len(best_architectures) // 10)]
     held_out = np.isin(rows.architecture, tested)
     groups = {"everything else": ~best, "a tenth of the best, held out": best & held_out}
     return _left_out(data, fitter, [_Plan(f"the best {100 * share:.3g} % only", best & ~held_out, groups)])

@@ -36,8 +36,9 @@ TEXTS = {
     "0.1 % of the metric's range. A query is the time of one architecture, encoding included. Intervals that hold "
     "90 % of the evaluations are honest; \u201cby spread\u201d takes the scatter between members for the deviation, as "
     "the paper does. Figures show a sample of the test part; the worst 2 % may lie at the edge.",
-    "table": "A table with one seed is compared with the mean of the other seeds, and so is each model fitted on that "
-    "one seed, for each seed in turn. Only architectures with all seeds count. The better half is chosen by that mean.",
+    "table": "A table with one seed is compared with the mean of the other seeds, for each seed in turn. So is "
+    "each model fitted on that one seed. Only architectures with all seeds count. The better half is chosen by "
+    "that mean.",
     "size": "Models are fitted on more and more random architectures. Where seeds are repeated, they are fitted on one "
     "seed and compared with the mean of the others on all architectures. So is the table, whose error is the dashed "
     "line; an upright line is where the mean stays below it. Bands span the repeats.",
@@ -55,7 +56,8 @@ TEXTS = {
     "the best that its benchmark knows. \u201cWithout its data\u201d: each method searches on a surrogate that was "
     "fitted on what the other methods evaluated when they ran on the table. Kendall\u2019s correlation of the order "
     "compares the methods\u2019 mean final regrets; that over time, their medians at each time. A pair of methods is "
-    "settled if they differ significantly on the table (Wilcoxon\u2019s test over seeds, Holm\u2019s correction), and "
+    "settled if they differ significantly on the table (Wilcoxon\u2019s test over seeds, Holm\u2019s correction). "
+    "It is "
     "kept if the surrogate has them in the same order.",
 }
 
@@ -135,8 +137,8 @@ def part_facts(study: Validation, part: str) -> dict[str, object]:
         ran = study.trajectories
         facts["runs"] = f"{ran.seeds} seeds of each method, {ran.budget} each"
         for side in ran.surrogates:
-            same = "the same order as" if side.order == ran.real.order else "another order than"
-            facts[side.name] = f"{same} on the table: {', '.join(side.order)}"
+            order_words = "the same order as" if side.order == ran.real.order else "another order than"
+            facts[side.name] = f"{order_words} on the table: {', '.join(side.order)}"
     return facts | {f"not fitted: {label}": reason for label, reason in failed.items()}
 
 

@@ -16,11 +16,11 @@ def with_paper(table: NumberTable, study: Validation, part: str) -> NumberTable:
     paper = study.paper
     if paper is None:
         return table
-    beside = [_published(row, part, study, paper) for row in table.rows]
+    paper_cells = [_paper_cells(row, part, study, paper) for row in table.rows]
     rows, asides = [], set()
-    for place, (row, published_cells) in enumerate(zip(table.rows, beside, strict=True), 1):
+    for place, (row, published_cells) in enumerate(zip(table.rows, paper_cells, strict=True), 1):
         rows.append(row)
-        if published_cells is not None and published_cells not in beside[place:]:
+        if published_cells is not None and published_cells not in paper_cells[place:]:
             asides.add(len(rows))
             rows.append(tuple(published_cells.get(column, MISSING) for column in table.columns))
     if not asides:
@@ -29,7 +29,7 @@ def with_paper(table: NumberTable, study: Validation, part: str) -> NumberTable:
     return replace(table, rows=tuple(rows), asides=frozenset(asides), note=note)
 
 
-def _published(row: tuple[str, ...], part: str, study: Validation, paper: PublishedFigures) -> dict[str, str] | None:
+def _paper_cells(row: tuple[str, ...], part: str, study: Validation, paper: PublishedFigures) -> dict[str, str] | None:
     """The cells of the paper's row for the model, and method, of a row; None where the paper has none."""
     if part == "looo":
         method, model = row[0], study.models[row[1]]

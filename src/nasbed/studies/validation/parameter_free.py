@@ -108,13 +108,13 @@ def parameter_free_design(
     changed_codes, kinds, ratio_of, repeat_of = [], [], [], []
     for kind in (name for name in places.names if name in places.parameter_free):
         for ratio in ratios:
-            wanted = np.round(ratio * total).astype(np.int64)
-            usable = np.flatnonzero((wanted >= already) & (total > 0))
+            target = np.round(ratio * total).astype(np.int64)
+            usable = np.flatnonzero((target >= already) & (total > 0))
             for repeat in range(repeats):
                 changed = codes[usable].copy()
                 for row, number in enumerate(usable):
                     replaceable = np.flatnonzero(places.present[number] & ~free[number])
-                    replaced = rng.permutation(replaceable)[: wanted[number] - already[number]]
+                    replaced = rng.permutation(replaceable)[: target[number] - already[number]]
                     changed[row, columns[replaced]] = places.names.index(kind)
                 changed_codes.append(changed)
                 kinds += [kind] * len(usable)
@@ -134,11 +134,11 @@ def parameter_free(data: ValidationData, design: ReplacementDesign, predicted: M
     kinds = list(dict.fromkeys(design.kind.tolist()))
     counts, evaluated, lines = {}, {}, []
     for kind in kinds:
-        own = design.kind == kind
-        counts[kind] = tuple(int((own & (design.ratio == ratio)).sum()) for ratio in ratios)
-        in_table = own & np.isfinite(truth)
+        of_kind = design.kind == kind
+        counts[kind] = tuple(int((of_kind & (design.ratio == ratio)).sum()) for ratio in ratios)
+        in_table = of_kind & np.isfinite(truth)
         evaluated[kind] = tuple(int((in_table & (design.ratio == ratio)).sum()) for ratio in ratios)
-        lines += [_line(kind, label, design, values, own, ratios) for label, values in predicted.items()]
+        lines += [_line(kind, label, design, values, of_kind, ratios) for label, values in predicted.items()]
         if in_table.any():
             lines.append(_line(kind, TRUE, design, truth, in_table, ratios))
     return ParameterFree(ratios, counts, evaluated, tuple(lines))
@@ -147,6 +147,16 @@ def parameter_free(data: ValidationData, design: ReplacementDesign, predicted: M
 def _line(
     kind: str, label: str, design: ReplacementDesign, values: Floats, rows: NDArray[np.bool_], ratios: tuple[float, ...]
 ) -> RatioLine:
+    """The mean of values by ratio, and its deviation over repeats.
+
+    Args:
+        kind: The inserted operation.
+        label: The name of the line.
+        design: The changed architectures.
+        values: Their predictions or evaluations.
+        rows: Which of them count.
+        ratios: The ratios of parameter-free operations.
+    """
     means, deviations = [], []
     for ratio in ratios:
         at = rows & (design.ratio == ratio)

@@ -1,5 +1,5 @@
-"""The benchmarks on which searches are compared: a table, surrogates of it, and surrogates of what other methods
-evaluated on it."""
+"""The benchmarks on which searches are compared: a table, surrogates of it, and surrogates of other methods'
+evaluations on it."""
 
 from __future__ import annotations
 

@@ -158,24 +158,24 @@ def validate_results(
         on_step: Called with the name of a part after each step of it.
     """
     options = options or ValidationOptions()
-    chosen = check_parts(parts)
+    selection = check_parts(parts)
     if not recipes:
         raise InvalidOption("a validation needs at least 1 model, got none")
     split = TableSplit.from_data(data, metric=metric, fidelity=fidelity, seed=options.seed)
     evaluations = ValidationData.of(split)
-    left_out = cannot_be_checked(split, chosen, options)
-    chosen = tuple(part for part in chosen if part not in left_out)
+    left_out = cannot_be_checked(split, selection, options)
+    selection = tuple(part for part in selection if part not in left_out)
     validation = about_data(evaluations, evaluations.name, {recipe.label: recipe.model for recipe in recipes})
     fitter = Fitter(recipes, options.seed, engine)
     checks = _checks(split, evaluations, fitter, options, out)
-    for part in (part for part in chosen if part in checks):
+    for part in (part for part in selection if part in checks):
         field, check = checks[part]
         try:
             validation = replace(validation, **{field: check(step_of(part, on_step))})
         except InvalidOption as reason:
             left_out[part] = str(reason)
     fitter = replace(fitter, on_fit=step_of("fits", on_step))
-    validation = _with_shared_fits(validation, evaluations, fitter, chosen, left_out)
+    validation = _with_shared_fits(validation, evaluations, fitter, selection, left_out)
     return replace(validation, left_out=left_out)
 
 
@@ -203,8 +203,8 @@ def _checks(
 
 
 def _search_split(split: TableSplit) -> TableSplit:
-    """The split of what searches optimise: the table's own objective at the highest fidelity. Other rows than those of
-    the validation are split anew, with the same seed."""
+    """The split of what searches optimise: the table's own objective at the highest fidelity. Rows that are not those
+    of the validation get a new split, with the same seed."""
     results = split.results
     searched = validation_metric(results), results.cache().fidelities[-1], None
     if (split.metric, split.fidelity, split.methods) == searched:

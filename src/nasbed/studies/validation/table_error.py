@@ -73,8 +73,8 @@ def surrogate_against_table(data: ValidationData, fitter: Fitter) -> AgainstTabl
 
 def one_seed(repeats: RepeatedSeeds, column: int, rows: NDArray[np.int64] | None = None) -> Examples:
     """The table with one seed only, or some rows of it."""
-    chosen = np.arange(len(repeats.codes)) if rows is None else rows
-    return Examples.plain(repeats.codes[chosen], repeats.y[chosen, column])
+    numbers = np.arange(len(repeats.codes)) if rows is None else rows
+    return Examples.plain(repeats.codes[numbers], repeats.y[numbers, column])
 
 
 def _rotations(label: str, repeats: RepeatedSeeds, predicted: Sequence[Floats], data: ValidationData) -> list[Rotation]:

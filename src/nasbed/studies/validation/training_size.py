@@ -118,10 +118,10 @@ def check_sizes(data: ValidationData, sizes: Sequence[int]) -> None:
 
 
 def _chosen_sizes(sizes: Sequence[int], most: int) -> list[int]:
-    chosen = sorted(sizes or default_sizes(most))
-    if chosen[0] < 1 or chosen[-1] > most:
-        raise InvalidOption(f"training sizes are 1 to {most} architectures here, got {chosen}")
-    return chosen
+    ordered = sorted(sizes or default_sizes(most))
+    if ordered[0] < 1 or ordered[-1] > most:
+        raise InvalidOption(f"training sizes are 1 to {most} architectures here, got {ordered}")
+    return ordered
 
 
 def _fitted_and_test(data: ValidationData) -> tuple[Examples, Examples, NDArray[np.int64]]:
@@ -147,12 +147,12 @@ def _plan(
         numbers = np.arange(len(repeated.codes))
         seeds = len(repeated.seeds)
         tested, truths = repeated.codes, [repeated.mean_without(repeat % seeds) for repeat in range(repeats)]
-    chosen = _chosen_sizes(sizes, len(numbers))
+    ordered = _chosen_sizes(sizes, len(numbers))
     orders = [np.random.default_rng([fitter.seed, repeat]).permutation(numbers) for repeat in range(repeats)]
 
     jobs = []
     for recipe in fitter.recipes:
-        for size in chosen:
+        for size in ordered:
             for repeat in range(repeats):
                 architectures = np.sort(orders[repeat][:size])
                 train = (
@@ -161,7 +161,7 @@ def _plan(
                     else one_seed(repeated, repeat % len(repeated.seeds), architectures)
                 )
                 jobs.append(FitJob(recipe, data.space, train, None, {TESTED: tested}, fitter.seed + repeat))
-    return jobs, truths, chosen
+    return jobs, truths, ordered
 
 
 def _table_line(data: ValidationData, repeated: RepeatedSeeds | None) -> tuple[float, float]:

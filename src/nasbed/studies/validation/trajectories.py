@@ -159,14 +159,14 @@ def agreement(real: BenchmarkSide, surrogate: BenchmarkSide) -> SideAgreement:
     """How alike the methods perform on two benchmarks, over the times that all curves have."""
     methods = list(real.finals)
     finals = [[float(side.finals[method].mean()) for method in methods] for side in (real, surrogate)]
-    settled = _settled(real, methods)
+    settled = _significant_pairs(real, methods)
     pairs = [(a, b) for a, b in combinations(range(len(methods)), 2) if settled[a, b]]
     same_order = sum((finals[0][a] < finals[0][b]) == (finals[1][a] < finals[1][b]) for a, b in pairs)
     by_time, curves, overlap = _over_time(real, surrogate, methods)
     return SideAgreement(_kendall(*finals), by_time, curves, overlap, len(pairs), same_order)
 
 
-def _settled(side: BenchmarkSide, methods: Sequence[str]) -> NDArray[np.bool_]:
+def _significant_pairs(side: BenchmarkSide, methods: Sequence[str]) -> NDArray[np.bool_]:
     """The pairs of methods that differ by Wilcoxon's test over seeds, with Holm's correction."""
     if len(methods) < 2:
         return np.zeros((len(methods), len(methods)), dtype=bool)

@@ -27,7 +27,9 @@ def zero_cost(
     resamples: Annotated[
         int, typer.Option(min=1, help="The number of bootstrap resamples of the architectures, for intervals.")
     ] = 500,
-    repeats: Annotated[int, typer.Option(min=2, help="How often a surrogate's training set is drawn.")] = 10,
+    repeats: Annotated[
+        int, typer.Option(min=2, help="The number of training sets that are drawn for each surrogate.")
+    ] = 10,
     format: Formats = ["svg", "png"],  # noqa: B006
 ) -> None:
     """Check the statements of "Zero-Cost Benchmarks" one by one: does Spearman mislead about the best architectures?
@@ -73,7 +75,7 @@ def _tasks(names: Sequence[str]) -> tuple[list[RankedTask], dict[str, str]]:
     from nasbed.proxies.table import ScoreTable, open_scores
 
     if len(names) % 2:
-        raise InvalidOption(f"scores come with their table, SCORES TABLE, got {len(names)} names; name both")
+        raise InvalidOption(f"scores and tables come in pairs, SCORES TABLE, got {len(names)} names; name both")
     names = names or [TABLE, TABLE]
     scores_by_path: dict[str, ScoreTable] = {}
     tasks, remarks = [], {}

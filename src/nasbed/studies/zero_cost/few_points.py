@@ -1,8 +1,8 @@
 """Do scores of zero-cost proxies help a surrogate that has seen only a few trained architectures?
 
-Two models are fitted on 25 to 800 architectures, on the encoding, on the scores, and on both, and judged by Kendall's
-tau on architectures that none of them saw. What differs between variants is the columns and nothing else. Shuffled
-scores beside the encoding are the control.
+Two models are fitted on 25 to 800 architectures: on the encoding, on the scores, and on both. They are judged by
+Kendall's tau on held-out architectures. Variants differ only in the columns. The control is the encoding with shuffled
+scores.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ Codes = NDArray[np.int64]
 SIZES = (25, 50, 100, 200, 400, 800)
 HELD_OUT = 1000
 ENCODING = "onehot+costs+structure"
-"""What the package's surrogates see: so parameters and multiply-adds are part of the encoding, not news."""
+"""The encoding of the package's surrogates, which includes parameters and multiply-adds."""
 ALONE, BOTH, SCORES, SHUFFLED = "encoding", "encoding + proxies", "proxies", "encoding + shuffled proxies"
 VARIANTS = (ALONE, BOTH, SCORES, SHUFFLED)
-"""The last is a control: each architecture has the scores of another. Columns that say nothing can still change a
-model, as trees that see a random part of the columns are kept from learning by heart."""
+"""The last is a control: each architecture has the scores of another. Uninformative columns can still change a model,
+as they regularise trees that use a random part of the columns."""
 
 BOOSTING = {
     "objective": "regression",
@@ -51,17 +51,17 @@ BOOSTING = {
 }
 ROUNDS = 200
 """LightGBM's usual 20 examples a leaf cannot split 25 of them. Trees are small instead, and all rounds are run: there
-is nothing to spare for early stopping."""
+are too few examples for early stopping."""
 
 Model = Callable[[Floats, Floats, Floats, int], Floats]
 """From training rows, their targets, the rows to predict and a seed to predictions."""
 
 
 class ScoreFeatures:
-    """The scores of known architectures as columns of features, looked up by code: one a proxy, its rank among all that
-    were scored as a standard normal quantile, so that no column has a tail; what has no score is lowest.
-
-    No truth goes into them. Called as the blocks of :data:`nasbed.surrogates.features.BLOCKS` are.
+    """The scores of known architectures as feature columns, looked up by code. Each proxy has one column: the rank
+    among all scored architectures as a standard normal quantile, so that no column has a tail. Architectures without a
+    score rank lowest. True values are not used. It is called like the blocks of
+    :data:`nasbed.surrogates.features.BLOCKS`.
     """
 
     def __init__(self, codes: Codes, scores: Mapping[str, Floats]) -> None:
@@ -73,7 +73,7 @@ class ScoreFeatures:
             return self.columns[[self._rows[code.tobytes()] for code in np.asarray(codes, dtype=np.int64)]]
         except KeyError:
             raise UnknownName(
-                f"every architecture has been scored, got one of {searched.name} that has not; score it first"
+                f"every architecture needs scores, one of {searched.name} lacks them; score it first"
             ) from None
 
 
@@ -93,8 +93,8 @@ def support_vectors(x: Floats, y: Floats, queries: Floats, seed: int) -> Floats:
     usual = EpsilonSettings()
     columns, target = ColumnScale.of(x), TargetScale.of(y, logarithm=usual.log_transform)
     machine = SVR(kernel=usual.kernel, gamma=usual.gamma, C=usual.c, epsilon=usual.epsilon, tol=usual.tolerance)
-    fitted = machine.fit(columns.apply(x), target.apply(y))
-    return np.asarray(fitted.predict(columns.apply(queries)), dtype=np.float64)
+    model = machine.fit(columns.apply(x), target.apply(y))
+    return np.asarray(model.predict(columns.apply(queries)), dtype=np.float64)
 
 
 MODELS: dict[str, Model] = {"lgb": boosted_trees, "svr": support_vectors}
@@ -102,8 +102,8 @@ MODELS: dict[str, Model] = {"lgb": boosted_trees, "svr": support_vectors}
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Kendall's tau of one variant less that of another over repeats: the mean, its 95 % bootstrap interval, and
-    Wilcoxon's test, corrected by Holm's method for the number of sizes and models."""
+    """Kendall's tau of one variant less that of another over repeats: the mean with its 95 % bootstrap interval, and
+    Wilcoxon's test. Holm's method corrects for the number of sizes and models."""
 
     mean: Interval
     p: float
@@ -146,8 +146,7 @@ def few_points(
     """Fit every model on every variant and measure it on held-out architectures.
 
     The held-out architectures are drawn once. Each repeat draws a training set, the same for all variants; smaller sets
-    are parts of larger ones. Architectures that the space takes for one are one here, so none is both learnt from and
-    predicted.
+    are parts of larger ones. Isomorphic architectures count as one, so none is both trained on and predicted.
 
     Args:
         task: The architectures with their scores and true values.
@@ -159,12 +158,13 @@ def few_points(
     searched = space(task.space)
     first = np.unique(searched.canonical_codes(task.codes), axis=0, return_index=True)[1]
     distinct = np.sort(first)
-    aside = min(held_out, len(distinct) // 2)
-    allowed = tuple(size for size in sorted(set(sizes)) if size <= len(distinct) - aside)
-    if repeats < 2 or not allowed or aside < 2:
+    test_count = min(held_out, len(distinct) // 2)
+    allowed = tuple(size for size in sorted(set(sizes)) if size <= len(distinct) - test_count)
+    if repeats < 2 or not allowed or test_count < 2:
         raise InvalidOption(
-            f"a comparison with few points takes 2 repeats and a table with {min(sizes, default=0)} architectures to "
-            f"learn from beside those held out, got {repeats} repeats and {len(distinct)} architectures; give more"
+            f"a comparison with few points needs 2 repeats and a table with {min(sizes, default=0)} training "
+            f"architectures besides the held-out ones, got {repeats} repeats and {len(distinct)} architectures; "
+            "give more"
         )
     encoded = Features(searched, ENCODING)(task.codes[distinct])
     scored = ScoreFeatures(task.codes, task.scores)(searched, task.codes[distinct])
@@ -177,7 +177,7 @@ def few_points(
     rows = {name: block.astype(np.float64) for name, block in blocks.items()}
     truth = task.truth[distinct]
     order = rng.permutation(len(distinct))
-    test, pool = order[:aside], order[aside:]
+    test, pool = order[:test_count], order[test_count:]
     taus = {(model, variant): np.full((len(allowed), repeats), np.nan) for model in MODELS for variant in VARIANTS}
     for repeat in range(repeats):
         shuffled = rng.permutation(pool)
@@ -188,7 +188,7 @@ def few_points(
                 x = rows[variant]
                 predicted = MODELS[model](x[learnt], truth[learnt], x[test], seed)
                 values[place, repeat] = np.nan_to_num(kendall(truth[test], predicted))
-    return FewPoints(allowed, aside, ENCODING, task.proxies, taus, _gains(taus, rng))
+    return FewPoints(allowed, test_count, ENCODING, task.proxies, taus, _gains(taus, rng))
 
 
 def _gains(taus: Mapping[tuple[str, str], Floats], rng: np.random.Generator) -> dict[tuple[str, str], tuple[Gain, ...]]:

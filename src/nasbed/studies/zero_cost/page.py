@@ -21,7 +21,7 @@ from nasbed.studies.zero_cost.tables import (
 
 PUBLISHED = "Zero-Cost Benchmarks: Towards Lower Reliance on Spearman Rank Correlation, figures 1 to 3"
 RANGE = (
-    "Not in the paper. Among the best the true values hardly differ, so any correlation falls. The ring "
+    "Not in the paper. Among the best, true values differ little, so any correlation falls. The ring "
     "is a proxy\u2019s correlation over all. The grey bar is for a reference with the same correlation over all and "
     "equal errors everywhere: the middle 95 % of its correlations within a top of the same size; the tick is their "
     "mean. A dot below the bar is a proxy that does worse at the top than the reference."
@@ -33,11 +33,11 @@ AVERAGES = (
 FEW = (
     "Two models learn from few trained architectures: from the encoding, from the scores, and from both. Each line is "
     "the mean over repeats, its band one standard deviation either way. The encoding includes parameters and "
-    "multiply-adds, so scores by these two add nothing. The dashed control has the scores of other architectures: what "
-    "it gains is no information. LightGBM has trees of at most {leaves} leaves with {least} examples or more, and "
+    "multiply-adds, so scores by these two add no information. The dashed control has the scores of other "
+    "architectures: "
+    "its gain is not information. LightGBM has trees of at most {leaves} leaves with {least} examples or more, and "
     "{rounds} rounds without early stopping: 25 examples cannot be split with the usual 20 a leaf. The support vectors "
-    "have the settings of the package\u2019s svr. The lines differ in the columns that a model sees and in nothing "
-    "else."
+    "have the settings of the package\u2019s svr. The lines differ only in the columns that a model sees."
 )
 
 
@@ -74,8 +74,8 @@ def _maps_text(study: ZeroCostStudy) -> str:
     chances = ", ".join(f"{task.judged.chance_rbo:.3f} on {task.name}" for task in study.tasks)
     return (
         f"Spearman\u2019s correlation over all architectures, the same within the true top {study.top_percent:g} %, "
-        f"and normalised RBO, of which equation 4 gives the top a weight of {study.weight:g}. Chance gives an RBO of "
-        f"{chances}."
+        f"and normalised RBO, of which equation 4 gives the top a weight of {study.weight:g}. Random scores have "
+        f"an RBO of {chances}."
     )
 
 

@@ -1,9 +1,8 @@
 """The reference for the top of a ranking: a proxy whose errors are the same everywhere.
 
-Among the best few percent the true values hardly differ, so any error weighs more there and every correlation falls:
-restriction of range. The reference draws truth and scores as two normal variables with the correlation that a proxy has
-over all architectures (a Gaussian copula) and measures them in the same way. A proxy below the reference fails at the
-top by itself.
+Among the best few percent, true values differ little, so any error weighs more and every correlation falls: restriction
+of range. The reference is a Gaussian copula: truth and scores are two normal variables with the proxy's correlation
+over all architectures. They are measured in the same way. A proxy below the reference fails at the top by itself.
 """
 
 from __future__ import annotations
@@ -86,8 +85,8 @@ def _spearman_of_sorted(scores: Floats) -> float:
     return float(1 - 6 * (away * away).sum() / (count * (count * count - 1)))
 
 
-def _interval(drawn: Floats) -> Interval:
-    finite = drawn[~np.isnan(drawn)]
+def _interval(samples: Floats) -> Interval:
+    finite = samples[~np.isnan(samples)]
     if not len(finite):
         return Interval(*[float("nan")] * 3)
     low, high = np.quantile(finite, [0.025, 0.975])

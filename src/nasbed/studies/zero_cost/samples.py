@@ -43,8 +43,8 @@ class SampledMeasures:
 
     def interval(self, measure: str, proxy: str) -> Interval:
         """A measure of a proxy with its interval over resamples."""
-        drawn = self.drawn[HEADLINES.index(measure), self.proxies.index(proxy)]
-        return Interval(self.value(measure, proxy), *ends(drawn))
+        samples = self.drawn[HEADLINES.index(measure), self.proxies.index(proxy)]
+        return Interval(self.value(measure, proxy), *ends(samples))
 
     def drop(self, proxy: str) -> Interval:
         """Spearman's correlation over all less that within the top, on the same resamples."""
@@ -64,8 +64,8 @@ class SampledMeasures:
 
     def ahead(self, measure: str, proxy: str, rival: str) -> float:
         """The share of resamples on which a proxy is above its rival."""
-        drawn = self.drawn[HEADLINES.index(measure)]
-        return float((drawn[self.proxies.index(proxy)] > drawn[self.proxies.index(rival)]).mean())
+        samples = self.drawn[HEADLINES.index(measure)]
+        return float((samples[self.proxies.index(proxy)] > samples[self.proxies.index(rival)]).mean())
 
     def orders_alike(self, first: str, second: str) -> Floats:
         """The rank correlation of the proxies' orders under two measures: over all, then on each resample."""
@@ -74,9 +74,9 @@ class SampledMeasures:
         return np.array([spearman(*table[:, ~np.isnan(table).any(axis=0)]) for table in tables])
 
 
-def ends(drawn: Floats, level: float = LEVEL) -> tuple[float, float]:
+def ends(samples: Floats, level: float = LEVEL) -> tuple[float, float]:
     """The ends of the central interval of resampled values, without those that are NaN."""
-    finite = drawn[~np.isnan(drawn)]
+    finite = samples[~np.isnan(samples)]
     if not len(finite):
         return float("nan"), float("nan")
     low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
@@ -111,7 +111,7 @@ def sample_measures(
                 columns.append(ranked_last(column))
                 owners.append(place)
     measured = np.array([list(yardstick.headlines(task.truth, column).values()) for column in columns]).T
-    drawn = resampled_headlines(task.truth, columns, yardstick, rng, resamples=resamples)
+    samples = resampled_headlines(task.truth, columns, yardstick, rng, resamples=resamples)
     values = _over_seeds(measured, owners)
     return SampledMeasures(
         task=task.name,
@@ -119,7 +119,7 @@ def sample_measures(
         items=len(task),
         top=yardstick.top,
         values=values,
-        drawn=_over_seeds(drawn, owners),
+        drawn=_over_seeds(samples, owners),
         reference=range_reference(values[0], len(task), yardstick.top, yardstick.p, rng, draws=references),
         ceiling=noise_ceiling(task, top_percent=yardstick.top_percent, weight=yardstick.weight),
     )
@@ -127,10 +127,11 @@ def sample_measures(
 
 def _over_seeds(values: Floats, owners: Sequence[int]) -> Floats:
     """The mean over the columns of each proxy, the second axis, without NaN."""
-    own, finite = np.array(owners), ~np.isnan(values)
+    owner, finite = np.array(owners), ~np.isnan(values)
     filled = np.where(finite, values, 0.0)
     with np.errstate(invalid="ignore"):
         means = [
-            filled[:, own == place].sum(axis=1) / finite[:, own == place].sum(axis=1) for place in range(own.max() + 1)
+            filled[:, owner == place].sum(axis=1) / finite[:, owner == place].sum(axis=1)
+            for place in range(owner.max() + 1)
         ]
     return np.stack(means, axis=1)

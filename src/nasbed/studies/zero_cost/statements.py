@@ -83,8 +83,8 @@ def drop_at_the_top(tasks: Sequence[SampledMeasures]) -> Statement:
     short = [proxy for proxy in proxies if 2 * sum(fallen[proxy]) <= len(fallen[proxy])]
     pairs, total = sum(map(sum, fallen.values())), sum(map(len, fallen.values()))
     mean = float(np.mean([drop.estimate for by_proxy in drops.values() for drop in by_proxy.values()]))
-    why = f"{pairs} of {total} pairs of proxy and task drop significantly, by {mean:.2f} in the mean"
-    why += f"; not on most tasks: {listed(short)}." if short else "; every proxy does on most tasks."
+    reason = f"{pairs} of {total} pairs of proxy and task drop significantly, by {mean:.2f} in the mean"
+    reason += f"; not on most tasks: {listed(short)}." if short else "; every proxy does on most tasks."
     numbers = {
         "drops": {
             task: {proxy: interval_numbers(drop) for proxy, drop in by_proxy.items()}
@@ -92,7 +92,7 @@ def drop_at_the_top(tasks: Sequence[SampledMeasures]) -> Statement:
         },
         "without": short,
     }
-    return Statement("S1", claim, criterion, FAILS if short else HOLDS, why, numbers)
+    return Statement("S1", claim, criterion, FAILS if short else HOLDS, reason, numbers)
 
 
 def excellent_but_blind(tasks: Sequence[SampledMeasures]) -> Statement:
@@ -107,22 +107,22 @@ def excellent_but_blind(tasks: Sequence[SampledMeasures]) -> Statement:
         return Statement("S2", claim, criterion, OPEN, _small_top(tasks))
     good = [(task, proxy) for task in usable for proxy in task.proxies if task.value(GLOBAL, proxy) >= EXCELLENT]
     if not good:
-        most = max(task.value(GLOBAL, proxy) for task in usable for proxy in task.proxies)
-        return Statement("S2", claim, criterion, OPEN, f"No proxy is excellent over all; the best has {most:.2f}.")
+        highest = max(task.value(GLOBAL, proxy) for task in usable for proxy in task.proxies)
+        return Statement("S2", claim, criterion, OPEN, f"No proxy is excellent over all; the best has {highest:.2f}.")
     blind = [
         (task, proxy)
         for task, proxy in good
         if task.interval(TOP, proxy).low <= 0 and task.interval(TOP, proxy).high < task.value(GLOBAL, proxy) / 2
     ]
     blind.sort(key=lambda pair: pair[0].value(TOP, pair[1]))
-    shown = [
+    examples = [
         f"{proxy} on {task.task} ({task.value(GLOBAL, proxy):.2f} over all, "
         f"{_interval_text(task.interval(TOP, proxy))} within)"
         for task, proxy in blind[:SHOWN]
     ]
     first = ", first of all " if len(blind) > SHOWN else ": "
-    why = f"{len(blind)} of {len(good)} excellent pairs of proxy and task are blind there"
-    why += f"{first}{listed(shown)}." if shown else "."
+    reason = f"{len(blind)} of {len(good)} excellent pairs of proxy and task are blind there"
+    reason += f"{first}{listed(examples)}." if examples else "."
     excellent = {
         f"{proxy} on {task.task}": {
             "all": task.value(GLOBAL, proxy),
@@ -131,7 +131,7 @@ def excellent_but_blind(tasks: Sequence[SampledMeasures]) -> Statement:
         for task, proxy in good
     }
     numbers = {"excellent": excellent, "blind": [f"{proxy} on {task.task}" for task, proxy in blind]}
-    return Statement("S2", claim, criterion, HOLDS if blind else FAILS, why, numbers)
+    return Statement("S2", claim, criterion, HOLDS if blind else FAILS, reason, numbers)
 
 
 def different_orders(tasks: Sequence[SampledMeasures]) -> Statement:
@@ -149,9 +149,11 @@ def different_orders(tasks: Sequence[SampledMeasures]) -> Statement:
     mean = Interval(float(means[0]), *ends(means[1:]))
     verdict = HOLDS if mean.high < ALIKE else FAILS if mean.low >= ALIKE else OPEN
     by_task = [f"{task.task} {row[0]:.2f}" for task, row in zip(usable, alike, strict=True)]
-    why = f"The orders correlate by {_interval_text(mean)} ({', '.join(by_task)})."
+    reason = f"The orders correlate by {_interval_text(mean)} ({', '.join(by_task)})."
     numbers = {task.task: [row[0], *ends(row[1:])] for task, row in zip(usable, alike, strict=True)}
-    return Statement("S3", claim, criterion, verdict, why, {"orders_spearman": numbers, "mean": interval_numbers(mean)})
+    return Statement(
+        "S3", claim, criterion, verdict, reason, {"orders_spearman": numbers, "mean": interval_numbers(mean)}
+    )
 
 
 def best_varies(tasks: Sequence[SampledMeasures], measure: str) -> Statement:
@@ -160,14 +162,14 @@ def best_varies(tasks: Sequence[SampledMeasures], measure: str) -> Statement:
     claim = f"The best proxy varies with the task, by {name}."
     criterion = (
         "On two tasks different proxies are best, and each is ahead of the other on its own task on "
-        f"{100 * SURE:g} % of resamples or more. It does not hold where one proxy is best on all; otherwise chance may "
-        "have made the difference. Needs 2 tasks."
+        f"{100 * SURE:g} % of resamples or more. It does not hold where one proxy is best on all; otherwise the "
+        "difference may be due to chance. Needs 2 tasks."
     )
     best = {task.task: task.order(measure)[0] for task in tasks}
-    shown = ", ".join(f"{proxy} on {task}" for task, proxy in best.items())
+    leaders = ", ".join(f"{proxy} on {task}" for task, proxy in best.items())
     numbers = {"best": best}
     if len(tasks) < 2:
-        return Statement(key, claim, criterion, OPEN, f"There is one task only: {shown}.", numbers)
+        return Statement(key, claim, criterion, OPEN, f"There is one task only: {leaders}.", numbers)
     if len(set(best.values())) == 1:
         return Statement(
             key, claim, criterion, FAILS, f"The best is {next(iter(best.values()))} on every task.", numbers
@@ -178,8 +180,8 @@ def best_varies(tasks: Sequence[SampledMeasures], measure: str) -> Statement:
         for first, second in combinations(tasks, 2)
         if best[first.task] != best[second.task] and _share_proxies(first, second, best)
     )
-    why = f"Best are {shown}" + ("." if sure else "; the difference may be chance.")
-    return Statement(key, claim, criterion, HOLDS if sure else OPEN, why, numbers)
+    reason = f"Best are {leaders}" + ("." if sure else "; the difference may be due to chance.")
+    return Statement(key, claim, criterion, HOLDS if sure else OPEN, reason, numbers)
 
 
 def _share_proxies(first: SampledMeasures, second: SampledMeasures, best: Mapping[str, str]) -> bool:
@@ -201,9 +203,9 @@ def collapse(tasks: Sequence[SampledMeasures], proxies: Sequence[str] = ("params
         )
     good = {proxy: [2 * task.place(GLOBAL, proxy) <= len(task.proxies) for task in usable] for proxy in proxies}
     collapsed = {proxy: [2 * task.place(RBO, proxy) > len(task.proxies) + 1 for task in usable] for proxy in proxies}
-    holds = all(_most(good[proxy]) and _most(collapsed[proxy]) for proxy in proxies)
+    holds = all(_is_majority(good[proxy]) and _is_majority(collapsed[proxy]) for proxy in proxies)
     return Statement(
-        "S5", claim, criterion, HOLDS if holds else FAILS, _placed(usable, proxies), _places(usable, proxies)
+        "S5", claim, criterion, HOLDS if holds else FAILS, _places_text(usable, proxies), _places(usable, proxies)
     )
 
 
@@ -219,8 +221,8 @@ def hidden_strength(tasks: Sequence[SampledMeasures], proxy: str = "ntk") -> Sta
         return Statement("S6", claim, criterion, OPEN, f"No task has scores of {proxy} and enough others.")
     poor = [2 * task.place(GLOBAL, proxy) > len(task.proxies) + 1 for task in usable]
     best = [task.place(RBO, proxy) <= ceil(len(task.proxies) / 4) for task in usable]
-    verdict = HOLDS if _most(poor) and _most(best) else FAILS
-    return Statement("S6", claim, criterion, verdict, _placed(usable, [proxy]), _places(usable, [proxy]))
+    verdict = HOLDS if _is_majority(poor) and _is_majority(best) else FAILS
+    return Statement("S6", claim, criterion, verdict, _places_text(usable, [proxy]), _places(usable, [proxy]))
 
 
 def beyond_range(tasks: Sequence[SampledMeasures]) -> Statement:
@@ -247,20 +249,26 @@ def beyond_range(tasks: Sequence[SampledMeasures]) -> Statement:
                 deeper += [proxy] if observed < expected.low else []
     if not rows:
         return Statement(
-            "R top", claim, criterion, OPEN, _small_top(tasks) if not usable else "Nothing drops.", numbers, True
+            "R top",
+            claim,
+            criterion,
+            OPEN,
+            _small_top(tasks) if not usable else "No correlation drops significantly.",
+            numbers,
+            True,
         )
     below = len(deeper)
     above = sum(observed > expected.high for _, observed, expected in rows)
     fall = float(np.mean([over_all - observed for over_all, observed, _ in rows]))
     expected_fall = float(np.mean([over_all - expected.estimate for over_all, _, expected in rows]))
-    why = (
+    reason = (
         f"Of {len(rows)} significant drops, {below} are deeper than the smaller range gives, "
         f"{len(rows) - below - above} as deep and {above} less deep; the mean drop is {fall:.2f}, "
         f"that of the reference {expected_fall:.2f}."
     )
     often = [name for name, count in Counter(deeper).items() if 2 * count > len(usable)]
-    why += f" Deeper on most tasks: {listed(often)}." if often else ""
-    return Statement("R top", claim, criterion, HOLDS if 2 * below > len(rows) else FAILS, why, numbers, True)
+    reason += f" Deeper on most tasks: {listed(often)}." if often else ""
+    return Statement("R top", claim, criterion, HOLDS if 2 * below > len(rows) else FAILS, reason, numbers, True)
 
 
 def short_of_overlap(tasks: Sequence[SampledMeasures]) -> Statement:
@@ -285,11 +293,11 @@ def short_of_overlap(tasks: Sequence[SampledMeasures]) -> Statement:
     if not rows:
         return Statement("R rbo", claim, criterion, OPEN, f"No proxy has a correlation of {CORRELATED}.", ours=True)
     mean, reference = np.mean(rows, axis=0)
-    why = (
+    reason = (
         f"{short} of {len(rows)} pairs of proxy and task are below the reference; the mean RBO is {mean:.2f}, that of "
         f"the reference {reference:.2f}."
     )
-    return Statement("R rbo", claim, criterion, HOLDS if 2 * short > len(rows) else FAILS, why, numbers, True)
+    return Statement("R rbo", claim, criterion, HOLDS if 2 * short > len(rows) else FAILS, reason, numbers, True)
 
 
 def noisy_truth(tasks: Sequence[SampledMeasures]) -> Statement:
@@ -303,34 +311,34 @@ def noisy_truth(tasks: Sequence[SampledMeasures]) -> Statement:
     ceilings = {name: ceiling for name, ceiling in ceilings.items() if np.isfinite(ceiling.top_spearman)}
     if not ceilings:
         return Statement("N", claim, criterion, OPEN, "No task has enough repeated trainings to decide.", ours=True)
-    shown = [
+    clauses = [
         f"{name}: {ceiling.top_spearman:.2f} within the top, {ceiling.spearman:.2f} over all"
         for name, ceiling in ceilings.items()
     ]
-    verdict = HOLDS if _most([ceiling.top_spearman < 0.5 for ceiling in ceilings.values()]) else FAILS
+    verdict = HOLDS if _is_majority([ceiling.top_spearman < 0.5 for ceiling in ceilings.values()]) else FAILS
     numbers = {
         name: {"all": ceiling.spearman, "top": ceiling.top_spearman, "rbo": ceiling.rbo}
         for name, ceiling in ceilings.items()
     }
-    return Statement("N", claim, criterion, verdict, f"{'; '.join(shown)}.", numbers, True)
+    return Statement("N", claim, criterion, verdict, f"{'; '.join(clauses)}.", numbers, True)
 
 
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
 def _small_top(tasks: Sequence[SampledMeasures]) -> str:
-    most = max((task.top for task in tasks), default=0)
-    return f"The top has at most {most} architectures, too few to rank."
+    largest = max((task.top for task in tasks), default=0)
+    return f"The top has at most {largest} architectures, too few to rank."
 
 
-def _placed(tasks: Sequence[SampledMeasures], proxies: Sequence[str]) -> str:
+def _places_text(tasks: Sequence[SampledMeasures], proxies: Sequence[str]) -> str:
     parts = []
     for proxy in proxies:
-        shown = [
+        places = [
             f"{task.task} {task.place(GLOBAL, proxy)} and {task.place(RBO, proxy)} of {len(task.proxies)}"
             for task in tasks
         ]
-        parts.append(f"{proxy} by Spearman and by RBO: {', '.join(shown)}")
+        parts.append(f"{proxy} by Spearman and by RBO: {', '.join(places)}")
     return f"Places of {'; of '.join(parts)}."
 
 
@@ -345,7 +353,7 @@ def _all_proxies(tasks: Sequence[SampledMeasures]) -> list[str]:
     return list(dict.fromkeys(proxy for task in tasks for proxy in task.proxies))
 
 
-def _most(facts: Sequence[bool]) -> bool:
+def _is_majority(facts: Sequence[bool]) -> bool:
     return 2 * sum(facts) > len(facts)
 
 

@@ -26,8 +26,8 @@ from nasbed.studies.zero_cost.statements import Statement, statements
 class StudiedTask:
     """One task: the judged proxies, their measures on resamples, and their combinations.
 
-    ``few_points`` is None where there are too few architectures to learn from. ``remark`` says what a reader has to
-    know about the scores.
+    ``few_points`` is None where there are too few architectures to learn from. ``remark`` is a warning about the
+    scores.
     """
 
     judged: JudgedTask
@@ -112,12 +112,12 @@ def zero_cost_study(
     studied_tasks = []
     for task, original in zip(named, tasks, strict=True):
         start_stage(f"{task.name}: judging")
-        drawn = int(rng.integers(2**62))  # the same resamples for both
+        resample_seed = int(rng.integers(2**62))  # the same resamples for both
         judged = judge_proxies(
-            task, np.random.default_rng(drawn), top_percent=top_percent, weight=weight, resamples=resamples
+            task, np.random.default_rng(resample_seed), top_percent=top_percent, weight=weight, resamples=resamples
         )
         measures = sample_measures(
-            task, judged.yardstick, np.random.default_rng(drawn), resamples=resamples, references=references
+            task, judged.yardstick, np.random.default_rng(resample_seed), resamples=resamples, references=references
         )
         start_stage(f"{task.name}: averages")
         combined = combine_proxies(task, rng, halves=halves, top_percent=top_percent, weight=weight)

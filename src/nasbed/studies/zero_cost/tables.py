@@ -64,9 +64,9 @@ def _few_sentence(task: StudiedTask) -> str:
             text = f"{model}, p = {gain.p:.2g}; shuffled {control.mean.estimate:+.3f}"
             gains.append(f"{gain.mean.estimate:+.3f} ({text})")
         parts.append(f"{listed(gains)} with {points.sizes[place]} trained architectures")
-    text = f"There, scores beside the encoding change the Kendall of a surrogate by {', and by '.join(parts)}."
+    text = f"There, adding scores to the encoding changes the Kendall of a surrogate by {', and by '.join(parts)}."
     if 2.0 ** (1 - points.repeats) * len(points.sizes) * len(points.models) >= LEVEL:
-        text += f" With {points.repeats} repeats no difference can be significant, however large: take more."
+        text += f" With {points.repeats} repeats no difference can be significant, however large: use more repeats."
     return text
 
 

@@ -287,7 +287,7 @@ def nodes(kind: type[ast.AST]) -> list[tuple[str, Any]]:
 def test_class_names_exist_once() -> None:
     places: dict[str, list[str]] = {}
     for place, node in nodes(ast.ClassDef):
-        places.setdefault(node.name, []).append(place)
+        places.setdefault(node.name.lstrip("_"), []).append(place)
     assert {name: at for name, at in places.items() if len(at) > 1} == {}
 
 
@@ -303,18 +303,10 @@ FORMER = {
 """Names in files that exist already, or public ones that keep an alias for one version."""
 
 
-def test_names_are_nouns_and_verbs() -> None:
-    names = [(place, node.id) for place, node in nodes(ast.Name) if isinstance(node.ctx, ast.Store)]
-    names += [(place, node.arg) for place, node in nodes(ast.arg)]
-    names += [(place, node.name) for place, node in nodes(ast.FunctionDef)]
-    dialect = {f"{place.partition(':')[0]} {name}" for place, name in names if name.strip("_") in DIALECT}
-    assert dialect == FORMER
-
-
-def test_names_in_tests_are_nouns_and_verbs() -> None:
-    """Attributes that a test stores count too."""
-    dialect = []
-    for path in sorted((ROOT / "tests").rglob("*.py")):
+def dialect_in(folder: Path) -> list[str]:
+    """Every name that is defined or stored below a folder and is no noun or verb, with its file."""
+    places = []
+    for path in sorted(folder.rglob("*.py")):
         for node in ast.walk(tree(path)):
             match node:
                 case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
@@ -324,8 +316,13 @@ def test_names_in_tests_are_nouns_and_verbs() -> None:
                 case _:
                     continue
             if name.strip("_") in DIALECT:
-                dialect.append(f"{path.relative_to(ROOT).as_posix()}:{node.lineno} {name}")
-    assert dialect == []
+                places.append(f"{path.relative_to(folder).as_posix()} {name}")
+    return places
+
+
+def test_names_are_nouns_and_verbs() -> None:
+    assert set(dialect_in(SOURCE)) == FORMER
+    assert dialect_in(ROOT / "tests") == []
 
 
 HTML = re.compile(
@@ -363,13 +360,27 @@ HELP_OF_ITS_OWN = ("cli/", "terminal/", "compat/")
 """Options of a command carry their help; parameters of a drop-in or an overridden method are documented elsewhere."""
 
 
+def many_parameters(node: ast.FunctionDef) -> bool:
+    arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    return len({argument.arg for argument in arguments} - {"self", "cls"}) > 4
+
+
 def test_functions_with_many_parameters_describe_each() -> None:
     undescribed = []
     for place, node in nodes(ast.FunctionDef):
         if place.startswith(HELP_OF_ITS_OWN) or "/command.py:" in place or node.name.startswith(("_", "redirect_")):
             continue
-        parameters = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-        if len(set(parameters) - {"self", "cls"}) > 4 and "Args:" not in (ast.get_docstring(node) or ""):
+        if many_parameters(node) and "Args:" not in (ast.get_docstring(node) or ""):
+            undescribed.append(f"{place} {node.name}")
+    assert undescribed == []
+
+
+def test_constructors_with_many_parameters_describe_each() -> None:
+    undescribed = []
+    for place, node in nodes(ast.ClassDef):
+        constructors = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+        texts = [ast.get_docstring(item) or "" for item in (node, *constructors)]
+        if any(map(many_parameters, constructors)) and "Args:" not in " ".join(texts):
             undescribed.append(f"{place} {node.name}")
     assert undescribed == []
 

@@ -130,7 +130,9 @@ def fit_ensemble(
     fold = _folds(examples, max(members, SINGLE_FOLDS if members == 1 else 2), rng)
     seeds = rng.integers(1 << 31, size=members).tolist()
     jobs = [
-        _Job(kind, space, examples.take((fold >= 0) & (fold != number)), examples.take(fold == number), settings, own)
+        _MemberFit(
+            kind, space, examples.take((fold >= 0) & (fold != number)), examples.take(fold == number), settings, own
+        )
         for number, own in enumerate(seeds)
     ]
     fitted = list(_serially(jobs, progress) if processes == 1 else _at_once(jobs, processes, progress))
@@ -210,7 +212,7 @@ def _folds(examples: Examples, folds: int, rng: np.random.Generator) -> NDArray[
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _MemberFit:
     """One member to be fitted."""
 
     kind: type[Surrogate[Any]]
@@ -240,7 +242,7 @@ class _Job:
         return self.kind.restore(files, self.space, settings, self.seed)
 
 
-def _serially(jobs: Sequence[_Job], progress: Progress | None) -> Iterator[Surrogate[Any]]:
+def _serially(jobs: Sequence[_MemberFit], progress: Progress | None) -> Iterator[Surrogate[Any]]:
     def report_member(number: int) -> Progress | None:
         return None if progress is None else lambda share: progress((number + share) / len(jobs))
 
@@ -256,7 +258,7 @@ def _one_thread() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-def _at_once(jobs: Sequence[_Job], processes: int, progress: Progress | None) -> list[Surrogate[Any]]:
+def _at_once(jobs: Sequence[_MemberFit], processes: int, progress: Progress | None) -> list[Surrogate[Any]]:
     pool = ProcessPool(min(processes, len(jobs)), _one_thread)
     try:
         waiting = {pool.submit(_files_of, job): number for number, job in enumerate(jobs)}
@@ -270,5 +272,5 @@ def _at_once(jobs: Sequence[_Job], processes: int, progress: Progress | None) ->
     return [job.restore(fitted_files[number]) for number, job in enumerate(jobs)]
 
 
-def _files_of(job: _Job) -> dict[str, bytes]:
+def _files_of(job: _MemberFit) -> dict[str, bytes]:
     return job.files()

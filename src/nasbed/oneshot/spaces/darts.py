@@ -70,7 +70,7 @@ class DartsSupernet(Supernet):
         return torch.zeros_like(nodes[-1][:, :, ::2, ::2])
 
 
-class _Darts(SearchedSpace):
+class _DartsSupernetSpace(SearchedSpace):
     name = "darts"
 
     def skeleton(self, size: SupernetSize) -> DartsSkeleton:
@@ -108,4 +108,4 @@ class _Darts(SearchedSpace):
         return tuple(rows)
 
 
-DARTS = _Darts()
+DARTS = _DartsSupernetSpace()

@@ -64,7 +64,7 @@ class NB201Supernet(Supernet):
         return nodes[-1]
 
 
-class _NB201(SearchedSpace):
+class _NB201SupernetSpace(SearchedSpace):
     name = "nb201"
 
     def skeleton(self, size: SupernetSize) -> NB201Skeleton:
@@ -86,4 +86,4 @@ class _NB201(SearchedSpace):
         return (tuple(None if cells.operations[op] == NONE else op for op in arch.code),)
 
 
-NB201 = _NB201()
+NB201 = _NB201SupernetSpace()

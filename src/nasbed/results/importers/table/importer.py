@@ -74,13 +74,13 @@ class TableImporter(Importer):
             **{name: self.settings[name] for name in texts if name in self.settings},
         )
         source = TableFile.open(path)
-        layout = _Layout.of(self.settings, source, searched, metrics)
+        layout = _ColumnLayout.of(self.settings, source, searched, metrics)
         total = source.rows if layout.where is None else None
         yield Draft(info, layout.rows(source), total=total, space=searched)
 
 
 @dataclass
-class _Layout:
+class _ColumnLayout:
     """Which column is what, all of them known to exist."""
 
     space: SearchSpace
@@ -95,7 +95,7 @@ class _Layout:
     @classmethod
     def of(
         cls, settings: Mapping[str, str], source: TableFile, searched: SearchSpace, metrics: list[MetricColumn]
-    ) -> _Layout:
+    ) -> _ColumnLayout:
         if "code" in settings and "architecture" in settings:
             raise InvalidOption("an architecture is given by the option architecture or code; leave one out")
         layout = cls(searched, metrics, None, [], None, {})

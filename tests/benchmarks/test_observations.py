@@ -41,7 +41,7 @@ def test_column_is_named_by_metric_and_by_key(name: Any) -> None:
 def test_unknown_column_is_refused_by_name(name: Any) -> None:
     batch = answers()
     for look_up in (batch.column, batch.values.__getitem__, batch[0].__getitem__):
-        with pytest.raises(UnknownName, match=r"no metric 'validation_loss' here; .*validation_accuracy"):
+        with pytest.raises(UnknownName, match=r"no metric 'validation_loss'; .*validation_accuracy"):
             look_up(name)
     assert name not in batch.values and batch.values.get(name) is None
 

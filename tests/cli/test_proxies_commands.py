@@ -60,7 +60,7 @@ def test_score_like_and_compare(
     ("arguments", "message"),
     [
         (("score", "-o", "s.parquet"), "--space, --table or --like"),
-        (("score", "--space", "nb201", "--table", "x", "-o", "s.parquet"), "one of them"),
+        (("score", "--space", "nb201", "--table", "x", "-o", "s.parquet"), "give exactly one"),
         (("score", "--space", "nb201", "-o", "s.csv"), "NAME.parquet"),
         (("score", "--space", "nb201", "--n", "20000", "-o", "s.parquet"), "15625 architectures"),
         (("score", "--space", "nb201", "--proxies", "synflo", "-o", "s.parquet"), "did you mean synflow"),

@@ -256,7 +256,7 @@ def test_validation_only_tables_answer_no_test(tmp_path: Path) -> None:
     api = create({"cifar10": write_validation_only(tmp_path / "cifar10", "cifar10", 40).folder}, "tss")
     accuracy, latency, cost, _ = api.simulate_train_eval(CELLS[5], "cifar10", hp="200")
     assert accuracy in {percent(5, 200, seed, "validation") for seed in SEEDS} and (latency, cost) == (0.125, 1000.0)
-    with pytest.raises(NasbedError, match="cifar10 is about test results, the table nb201/cifar10 has none"):
+    with pytest.raises(NasbedError, match="cifar10 needs test results, the table nb201/cifar10 has none"):
         api.get_more_info(CELLS[5], "cifar10", hp="200")
     with pytest.raises(NasbedError, match="trainings of hp='200', got hp='12'"):
         api.simulate_train_eval(CELLS[5], "cifar10")

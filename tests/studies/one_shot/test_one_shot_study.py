@@ -169,7 +169,7 @@ def test_searches_are_found_in_files_and_below_folders(tmp_path: Path) -> None:
         0,
     ]  # without a supernet, and left out
     (tmp_path / "none").mkdir()
-    with pytest.raises(InvalidOption, match=r"none has none"):
+    with pytest.raises(InvalidOption, match=r"none is neither"):
         read_searches([tmp_path / "none"])
 
 

@@ -223,7 +223,10 @@ BAD = {
         (np.triu(np.ones((8, 8)), 1), ["input", *["maxpool3x3"] * 6, "output"]),
         "2 to 7 vertices, got 8",
     ),
-    "ten edges": ((np.triu(np.ones((5, 5)), 1), ["input", *["maxpool3x3"] * 3, "output"]), "has 10 edges after pruning, at most 9"),
+    "ten edges": (
+        (np.triu(np.ones((5, 5)), 1), ["input", *["maxpool3x3"] * 3, "output"]),
+        "has 10 edges after pruning, at most 9",
+    ),
     "no path": (([[0, 1, 0], [0, 0, 0], [0, 0, 0]], ["input", "maxpool3x3", "output"]), "path from input to output"),
     "wrong ends": ((SQUARE, ["output", "input"]), "start with input"),
     "operations missing": ((SQUARE, ["input"]), "one operation a vertex"),

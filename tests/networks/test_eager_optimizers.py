@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from copy import deepcopy
@@ -14,6 +15,8 @@ torch = pytest.importorskip("torch", reason="needs torch")
 from torch import nn  # noqa: E402
 
 from nasbed.networks import eager_optimizers  # noqa: E402
+from nasbed.training import load_recipe  # noqa: E402
+from nasbed.training.optimizers import recipe_optimizer  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -41,6 +44,16 @@ def test_eager_optimizer_moves_weights_as_torch_does_to_the_bit(kind: str, setti
         weights.append([weight.detach().clone() for weight in copy.parameters()])
     assert all(torch.equal(*pair) for pair in zip(*weights, strict=True))
     assert not all(torch.equal(*pair) for pair in zip(network.parameters(), weights[0], strict=True))
+
+
+def test_optimizers_of_recipes_survive_pickling() -> None:
+    for recipe in ("small-nb201", "nb101"):
+        network = nn.Linear(3, 2)
+        optimizer = recipe_optimizer(network, load_recipe(recipe))
+        network(torch.ones(4, 3)).sum().backward()
+        optimizer.step()
+        copy = pickle.loads(pickle.dumps(optimizer))
+        assert type(copy) is type(optimizer) and str(copy.state_dict()) == str(optimizer.state_dict())
 
 
 def test_training_and_searching_do_not_load_the_compiler() -> None:

@@ -7,20 +7,28 @@ not load it, and are the same to the bit.
 from __future__ import annotations
 
 from inspect import unwrap
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 
-O = TypeVar("O", bound=torch.optim.Optimizer)  # noqa: E741
+
+class EagerOptimizer(torch.optim.Optimizer):
+    """Without the wrappers by which torch excludes an optimizer from compilation. A subclass wraps its ``step`` in
+    ``torch.no_grad``."""
+
+    add_param_group: Any = unwrap(torch.optim.Optimizer.add_param_group)
+    load_state_dict: Any = unwrap(torch.optim.Optimizer.load_state_dict)
+    state_dict: Any = unwrap(torch.optim.Optimizer.state_dict)
+    zero_grad: Any = unwrap(torch.optim.Optimizer.zero_grad)
 
 
-def eager(kind: type[O]) -> type[O]:
-    """An optimizer of torch without the wrappers by which torch excludes it from compilation."""
-    names = ("add_param_group", "load_state_dict", "state_dict", "zero_grad")
-    methods: dict[str, Any] = {name: unwrap(getattr(kind, name)) for name in names}
-    return type(kind.__name__, (kind,), {**methods, "step": torch.no_grad()(unwrap(kind.step))})
+class SGD(EagerOptimizer, torch.optim.SGD):
+    step: Any = torch.no_grad()(unwrap(torch.optim.SGD.step))
 
 
-SGD = eager(torch.optim.SGD)
-Adam = eager(torch.optim.Adam)
-AdamW = eager(torch.optim.AdamW)
+class Adam(EagerOptimizer, torch.optim.Adam):
+    step: Any = torch.no_grad()(unwrap(torch.optim.Adam.step))
+
+
+class AdamW(EagerOptimizer, torch.optim.AdamW):
+    step: Any = torch.no_grad()(unwrap(torch.optim.AdamW.step))

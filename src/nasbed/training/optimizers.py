@@ -8,12 +8,11 @@ from typing import Any, overload
 import torch
 from torch import Tensor, nn
 
-from nasbed.networks.eager_optimizers import SGD, eager
+from nasbed.networks.eager_optimizers import SGD, EagerOptimizer
 from nasbed.training.recipe import Recipe
 
 
-@eager
-class TensorFlowRMSprop(torch.optim.Optimizer):
+class TensorFlowRMSprop(EagerOptimizer):
     """RMSProp as TensorFlow 1 has it, with which NAS-Bench-101 was trained.
 
     It differs from torch's in three ways: epsilon is added inside the root, the mean of squares begins at one, and the

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -20,12 +18,12 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "datasheet.md").read_text
 SURROGATES = sorted(surrogates_folder(embedded_home()).glob(f"*{SUFFIX}"))
 
 
-def test_datasheet_code_prints_its_table_of_methods_and_the_noise() -> None:
-    methods, noise = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    table, numbers = (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-        for code in (methods, noise)
-    )
+def test_datasheet_code_prints_its_table_of_methods_and_the_noise(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = []
+    for code in re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL):
+        exec(code, {})
+        printed.append(capsys.readouterr().out.strip())
+    table, numbers = printed
     assert table in PAGE
     count, deviation, ceiling = map(float, numbers.split())
     assert f"the {count:.0f} architectures with five seeds" in PAGE and f"**{deviation:.2f} %**" in PAGE

@@ -60,7 +60,7 @@ QUICK = replace(load_recipe("small-nb201"), epoch_images=256, skeleton={"channel
 def test_digits_are_learnt_in_seconds(space: str, text: str | Architecture, recipe: str) -> None:
     arch = nasbed.space(space).parse(text) if isinstance(text, str) else text
     with threads_used(1):
-        outcome = train(arch, datasets.load("digits"), load_recipe(recipe))
+        outcome = train(arch, datasets.load("digits"), load_recipe(recipe), epochs=3)
     assert outcome.status == "ok" and outcome.train_time_s > 0 and outcome.reason == ""
     assert outcome.test_accuracy is not None and outcome.test_accuracy > 90
     assert outcome.validation_accuracy is not None and outcome.validation_accuracy > 95

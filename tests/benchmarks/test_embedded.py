@@ -50,8 +50,8 @@ def test_embedded_files_are_few_and_small() -> None:
         path.name.removesuffix(SUFFIX).removeprefix("snb-darts-cifar10-16-").rsplit("-v", 1)[0] for path in SURROGATES
     }
     assert models >= {f"{model}{variant}" for model in ("lgb", "xgb", "gin") for variant in ("", "-rand")}
-    assert size(tables_folder(HERE)) < 10_000_000
-    assert size(surrogates_folder(HERE)) < 25_000_000
+    assert size(tables_folder(HERE)) < 12_000_000
+    assert size(HERE) < 30_000_000
     scores = {table.name: HERE / "scores" / f"{table.name}.parquet" for table in TABLES}
     assert embedded_scores().items() <= scores.items()
     expected_paths = {HERE / "tables", HERE / "surrogates", HERE / "scores", *SURROGATES, *scores.values()}

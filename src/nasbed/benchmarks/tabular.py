@@ -19,7 +19,7 @@ from nasbed.core.observation import Observation
 from nasbed.core.status import DIVERGED, OK, STATUSES, Status
 from nasbed.results.store import Results
 from nasbed.spaces.base import Batch, Codes
-from nasbed.spaces.lookup import MASK, code_key, code_keys
+from nasbed.spaces.lookup import MASK
 
 GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 MOST_REMEMBERED = 1 << 20
@@ -30,7 +30,8 @@ class TabularBenchmark(Benchmark):
 
     A seed selects one of the stored repeats, uniformly and independently for each architecture and fidelity. The
     observation's own ``seed`` says which one it is. Architectures are looked up in canonical form. Fidelities at which
-    no evaluation has the objective are not offered.
+    no evaluation has the objective are not offered. Architectures of a table by function that compute the same answer
+    the same, whatever the seed.
     """
 
     results: Results
@@ -159,9 +160,10 @@ class TabularBenchmark(Benchmark):
                 f"{self.name} has {len(self)} architectures, {shorten(self.space.format(arch))} is not one of them; "
                 "sample from benchmark.architectures(), or search the table with :listed after its id"
             )
+        key = self.cache.draw_key(row, code)
         if len(self._row_cache) < MOST_REMEMBERED:
-            self._row_cache[arch.code] = row, code_key(code)
-        return row, code_key(code)
+            self._row_cache[arch.code] = row, key
+        return row, key
 
     def _cells(self, row: int, fidelity: int, arch: Architecture) -> Sequence[int]:
         """The places of an architecture's repeats. One that ended well without the objective does not count: it may be
@@ -214,7 +216,7 @@ class TabularBenchmark(Benchmark):
         if len(counts) and not counts.all():
             worst = int(np.argmin(counts))
             self._cells(int(rows[worst]), fidelity, self.space.architectures(codes[worst : worst + 1])[0])
-        repeat = _pick_many(code_keys(canonical), fidelity, seed, counts)
+        repeat = _pick_many(self.cache.draw_keys(rows, canonical), fidelity, seed, counts)
         if self._gaps:
             repeat = np.argsort(~answers, axis=1, kind="stable")[np.arange(len(rows)), repeat]
         return Observations(

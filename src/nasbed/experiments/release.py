@@ -47,7 +47,8 @@ OnProgress = Callable[[str], None]
 class TablePlan:
     """A table: its name, its journals, and the models that are fitted on it with their settings. ``skeleton`` is the
     network around the cells, for which surrogates count parameters; the space's usual one by default. ``fidelities``
-    are those of the table, all by default; a ``version`` or ``citation`` of its own replaces that of the release."""
+    are those of the table, all by default; a ``version`` or ``citation`` of its own replaces that of the release. A
+    table ``by_function`` answers for all architectures that compute the function of one of its own."""
 
     name: str
     journals: tuple[str, ...]
@@ -56,6 +57,7 @@ class TablePlan:
     fidelities: tuple[int, ...] | None = None
     version: str = ""
     citation: str = ""
+    by_function: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -74,6 +76,8 @@ class TablePlan:
             object.__setattr__(self, "fidelities", tuple(self.fidelities))
         if self.version != "":
             _check_version(self.version)
+        if not isinstance(self.by_function, bool):
+            raise InvalidOption(f"by_function of {self.name} is true or false, got {shorten(self.by_function)}")
         for mapping in (self.surrogates, {} if self.skeleton is None else self.skeleton):
             if not isinstance(mapping, Mapping):
                 raise InvalidOption(f"surrogates and skeleton of {self.name} are tables, got {shorten(mapping)}")
@@ -169,7 +173,9 @@ def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> 
     """The table. Fields that differ between two exports, such as the date, are derived from its rows instead."""
     paths = [journals / name for name in table.journals]
     folder = table_folder(table.name, draft)
-    exported = export_journals(paths, folder, name=table.name, fidelities=table.fidelities)
+    exported = export_journals(
+        paths, folder, name=table.name, fidelities=table.fidelities, by_function=table.by_function
+    )
     created = _last_evaluation(exported)
     digest = hashlib.sha256("".join(record.sha256 for record in exported.manifest.files.values()).encode()).hexdigest()
     data = exported.data.rename(folder / f"data-{digest[:12]}")

@@ -23,7 +23,8 @@ _LONGEST_KEY = 100
 @dataclass(frozen=True, slots=True)
 class TableInfo:
     """What the rows of a table are. ``name`` is its id, such as ``nb201/cifar10``; ``recipe`` is how the networks were
-    trained; ``fidelity_unit`` is what a fidelity counts."""
+    trained; ``fidelity_unit`` is what a fidelity counts. In a table ``by_function`` each row answers for all
+    architectures that compute the same function (:meth:`~nasbed.spaces.SearchSpace.function_codes`)."""
 
     name: str
     space: str
@@ -35,6 +36,7 @@ class TableInfo:
     citation: str = ""
     source: str = ""
     notes: str = ""
+    by_function: bool = False
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -49,6 +51,8 @@ class TableInfo:
         for text in texts:
             if not isinstance(text, str) or text.encode("utf-8", "replace") != text.encode("utf-8", "surrogatepass"):
                 raise BadFile(f"what is said about a table is Unicode text, got {shorten(text)}")
+        if not isinstance(self.by_function, bool):
+            raise BadFile(f"by_function of a table is true or false, got {shorten(self.by_function)}")
 
     @property
     def by_key(self) -> dict[str, Metric]:
@@ -117,6 +121,8 @@ class Manifest:
 def _to_json(manifest: Manifest) -> dict[str, Any]:
     data = asdict(manifest)
     data["about"]["metrics"] = [metric.to_json() for metric in manifest.about.metrics]
+    if not manifest.about.by_function:
+        del data["about"]["by_function"]  # as in all tables from before there were such
     return data
 
 

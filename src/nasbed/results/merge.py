@@ -73,6 +73,8 @@ def merged_about(abouts: Sequence[TableInfo], *, name: str | None, mixed: bool) 
     first = abouts[0]
     for field in ("space", "fidelity_unit"):
         _require_equal(abouts, field, "they cannot be merged")
+    if len({info.by_function for info in abouts}) > 1:
+        raise InvalidOption("some of these tables answer by function and some do not; they cannot be merged")
     if not mixed:
         for field in ("dataset", "recipe"):
             _require_equal(abouts, field, "allow different ones (--mixed)")

@@ -188,7 +188,7 @@ def _write_data(
     data: Path, info: TableInfo, searched: SearchSpace, batches: Iterable[Rows], progress: Progress | None
 ) -> tuple[int, int]:
     keys = [metric.key for metric in info.metrics]
-    builder = CacheBuilder(searched)
+    builder = CacheBuilder(searched, by_function=info.by_function)
     count = 0
     with open_writer(data / "rows.parquet", searched.code_length, keys) as writer, ThreadPoolExecutor(1) as pool:
         writing: Future[None] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,13 @@ def export_journals(
     name: str | None = None,
     space: SearchSpace | None = None,
     fidelities: Collection[int] | None = None,
+    by_function: bool = False,
     progress: Progress | None = None,
 ) -> Results:
     """Write all results of one or several journals as a table; also of campaigns that have not ended, or still run.
 
-    Several journals are of one trainer: the same space, metrics, dataset and recipe, or function. An evaluation that
+    Several journals are of one trainer: the same space, metrics, dataset and recipe, or function. Populations may be of
+    different sizes, which changes the times alone. An evaluation that
     several of them made, of one architecture at one fidelity with one seed, is taken from the first.
 
     Args:
@@ -45,6 +48,8 @@ def export_journals(
         name: of the table; campaigns that differ in more than their seed need one.
         space: needed where it is of a class of the user's own, which no journal can describe.
         fidelities: those to take; all by default.
+        by_function: whether each row answers for all architectures of the space that compute the same function; of a
+            space that can be listed.
         progress: called with the number of rows written.
     """
     if not journals:
@@ -67,7 +72,7 @@ def export_journals(
         versions = [
             maker.version for journal_makers in makers for maker in journal_makers if maker.version and maker.results
         ]
-        info = _about(facts, name, "; ".join(filter(None, notes)), versions)
+        info = replace(_about(facts, name, "; ".join(filter(None, notes)), versions), by_function=by_function)
         batches = _batches(_first_ones(sources, fidelities), searched, [metric.key for metric in info.metrics])
         curves = _curves(_first_ones(sources, fidelities), searched, facts[0]["objective"])
         return write_results(Path(out), info, batches, progress, searched=searched, curves=curves)
@@ -77,7 +82,7 @@ def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name:
     first = facts[0]
     for path, journal_facts in zip(paths[1:], facts[1:], strict=True):
         for field in ("space", "metrics", "fidelity_unit", "trainer"):
-            if journal_facts[field] != first[field]:
+            if _without_population(journal_facts[field]) != _without_population(first[field]):
                 raise InvalidOption(
                     f"journals that are exported together have one {field}, {path} has another than {paths[0]}; export "
                     "them apart, and see: nasbed results merge --help"
@@ -92,6 +97,11 @@ def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name:
             raise InvalidOption(
                 f"{path} is of another campaign than {paths[0]}, with another {differs[0]}; name the table (--name)"
             )
+
+
+def _without_population(fact: Any) -> Any:
+    """A fact of a journal; of a trainer, all but the size of its populations."""
+    return {key: value for key, value in fact.items() if key != "population"} if isinstance(fact, Mapping) else fact
 
 
 def _check_same_code(paths: Sequence[Path], makers: Sequence[Sequence[Maker]]) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import TooLarge
+from nasbed.core.errors import InvalidOption, TooLarge
 from nasbed.core.status import OK
+from nasbed.results.cache.reader import MEMBER_ROWS, MEMBERS
 from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import SearchSpace
 from nasbed.spaces.lookup import MASK, MULTIPLIER, code_keys
@@ -31,8 +32,9 @@ class CacheBuilder:
     """Gathers the rows and each architecture's code once, then fills one column at a time. The dense form of a sparse
     table is never in memory as a whole."""
 
-    def __init__(self, space: SearchSpace) -> None:
+    def __init__(self, space: SearchSpace, *, by_function: bool = False) -> None:
         self._space = space
+        self._by_function = by_function
         self._keys: list[NDArray[np.uint64]] = []  # of the architectures of each batch, each once
         self._codes: list[NDArray[np.int64]] = []
         self._owners: list[NDArray[np.int32]] = []  # of each row, into those
@@ -65,7 +67,7 @@ class CacheBuilder:
                 self._gaps.add(key)
 
     def write(self, folder: Path) -> int:
-        """Write the table's files and return the number of architectures.
+        """Write the table's files and return the number of architectures that it answers for.
 
         Isomorphic architectures are merged and sorted by key. The repeats of each (architecture, fidelity) are numbered
         by seed; where seeds are unknown or equal, in the order of the rows.
@@ -102,7 +104,21 @@ class CacheBuilder:
             "gaps": sorted(self._gaps),
         }
         (folder / "index.json").write_text(json.dumps(header))
-        return len(codes)
+        return self._write_members(folder, codes) if self._by_function else len(codes)
+
+    def _write_members(self, folder: Path, codes: NDArray[np.int64]) -> int:
+        """Write the architectures of the space that compute a function of the table, and its row for each of them."""
+        members = self._space.codes(list(self._space.enumerate()))
+        row_of = {code: row for row, code in enumerate(map(tuple, self._space.function_codes(codes).tolist()))}
+        if len(row_of) < len(codes):
+            raise InvalidOption(
+                f"a table by function has one architecture of each function, this one has {len(codes)} of {len(row_of)}"
+            )
+        functions = map(tuple, self._space.function_codes(members).tolist())
+        rows = np.array([row_of.get(function, -1) for function in functions])
+        np.save(folder / MEMBERS, members[rows >= 0].astype(np.min_scalar_type(int(members.max()))))
+        np.save(folder / MEMBER_ROWS, rows[rows >= 0].astype(np.min_scalar_type(len(codes))))
+        return int((rows >= 0).sum())
 
     def _architectures(self) -> tuple[NDArray[np.int64], NDArray[np.uint64], int, list[NDArray[np.int64]]]:
         """The canonical codes in the order of their keys, the keys, their multiplier, and the numbers there of the

@@ -3,6 +3,9 @@
 Every metric has one array ``[architecture, fidelity, repeat]``, NaN where nothing was measured. Architectures are
 canonical, sorted by a 64-bit key, and looked up by bisection. The stored code is compared too: another architecture
 with the same key is not mistaken for this one.
+
+In a table by function a row answers for several architectures. These have their own rows once it is opened, in memory,
+each with the values of its function.
 """
 
 from __future__ import annotations
@@ -18,6 +21,9 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile
 from nasbed.core.status import OK
 from nasbed.spaces.lookup import code_key, code_keys
+
+MEMBERS, MEMBER_ROWS = "members.npy", "member-rows.npy"
+"""The codes of all architectures that a table by function answers for, and the stored row of each."""
 
 
 class Cache:
@@ -41,7 +47,10 @@ class Cache:
             }
             seeds = folder / "seeds.npy"
             self.seeds = np.load(seeds, mmap_mode="r", allow_pickle=False) if seeds.exists() else None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._functions: NDArray[np.int64] | None = None
+            if (folder / MEMBERS).exists():
+                self._take_in_members()
+        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             raise BadFile(
                 f"the cache {folder} is damaged: {str(error).splitlines()[0]}; import the table again"
             ) from None
@@ -51,8 +60,30 @@ class Cache:
         """Pickled as the path of its folder; a copy opens the files again."""
         return type(self), (self._folder.absolute(),)
 
+    def _take_in_members(self) -> None:
+        """Give every architecture of a table by function a row of its own."""
+        members, rows = (np.load(self._folder / name, allow_pickle=False) for name in (MEMBERS, MEMBER_ROWS))
+        codes = members.astype(np.int64)
+        keys = code_keys(codes, self.multiplier)
+        order = np.argsort(keys)
+        rows = rows[order]
+        self._functions = self.codes[rows]
+        self.codes, self._keys = codes[order], keys[order]
+        self.status = self.status[rows]
+        self.values = {key: column[rows] for key, column in self.values.items()}
+        self.seeds = None if self.seeds is None else self.seeds[rows]
+
     def __len__(self) -> int:
         return len(self._keys)
+
+    def draw_key(self, row: int, code: tuple[int, ...]) -> int:
+        """The key by which repeats are drawn: that of a row's canonical code, or of the architecture that was trained
+        for its function."""
+        return code_key(code if self._functions is None else tuple(self._functions[row].tolist()))
+
+    def draw_keys(self, rows: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """:meth:`draw_key` of a batch."""
+        return code_keys(codes if self._functions is None else self._functions[rows])
 
     def find(self, code: tuple[int, ...]) -> int:
         """The row of a canonical code, or -1."""

@@ -412,6 +412,7 @@ def test_examples_run(
     example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [example])
     runpy.run_path(str(ROOT / "examples" / example), run_name="__main__")
     assert capsys.readouterr().out
 

@@ -20,7 +20,7 @@ LOSS = Metric("loss", split="test", direction="minimize", bounds=(0, math.inf))
 Row = tuple[Any, ...]
 
 
-def about(space_name: str = "nb201", metrics: tuple[Metric, ...] = (ACCURACY, LOSS), **fields: str) -> TableInfo:
+def about(space_name: str = "nb201", metrics: tuple[Metric, ...] = (ACCURACY, LOSS), **fields: Any) -> TableInfo:
     return TableInfo(**({"name": "test/table"} | fields), space=space_name, metrics=metrics)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def merged_about(abouts: Sequence[TableInfo], *, name: str | None, mixed: bool) 
             _require_equal(abouts, field, "allow different ones (--mixed)")
     if name is None:
         _require_equal(abouts, "name", "name the merged one (--name)")
-    joined = {
+    joined: dict[str, Any] = {
         field: "; ".join(dict.fromkeys(text for info in abouts if (text := getattr(info, field))))
         for field in ("dataset", "recipe", "licence", "citation", "source", "notes")
     }

@@ -24,6 +24,7 @@ STUDIES.add_entries(
         "methods": "methods.command:methods",
         "nas-hpo": "nas_hpo.command:nas_hpo",
         "one-shot": "one_shot.command:one_shot",
+        "transfer": "transfer.command:transfer",
         "unseen": "unseen.command:unseen",
         "validation": "validation.command:validate",
         "zero-cost": "zero_cost.command:zero_cost",

@@ -65,13 +65,14 @@ class TableImporter(Importer):
             if not self.settings.get(name):
                 raise InvalidOption(f"a table needs the option {name}: {self.options[name]}")
         searched = space_of(self.settings["space"])
-        texts = ("dataset", "recipe", "fidelity_unit", "licence", "citation", "source", "notes")
+        names = ("dataset", "recipe", "fidelity_unit", "licence", "citation", "source", "notes")
+        texts: dict[str, Any] = {name: self.settings[name] for name in names if name in self.settings}
         metrics = parse_metrics(self.settings["metrics"])
         info = TableInfo(
             name=self.settings["name"],
             space=searched.name,
             metrics=tuple(column.metric for column in metrics),
-            **{name: self.settings[name] for name in texts if name in self.settings},
+            **texts,
         )
         source = TableFile.open(path)
         layout = _ColumnLayout.of(self.settings, source, searched, metrics)

@@ -1,0 +1,1 @@
+"""Do rankings of architectures carry over from one dataset to another?"""

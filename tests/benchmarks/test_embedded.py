@@ -179,6 +179,19 @@ def test_embedded_cells_rank_as_published(published_data: Callable[[str], Path])
     assert correlations == pytest.approx([0.78, 0.82, 0.84, 0.85, 0.70], abs=0.005)  # as the datasheet says
 
 
+@pytest.mark.parametrize(
+    "folder", [folder for folder in TABLES if folder.name.startswith("nb201-")], ids=lambda path: path.name
+)
+def test_embedded_unseen_table_has_every_function_and_300_with_three_seeds(folder: Path) -> None:
+    rows = concatenate(list(Results.open(folder).batches()))
+    _, owner, counts = np.unique(rows.codes, axis=0, return_inverse=True, return_counts=True)
+    assert len(counts) == 4_954 and dict(zip(*np.unique(counts, return_counts=True), strict=True)) == {1: 4_654, 3: 300}
+    assert set(rows.status.tolist()) == {0} and set(rows.fidelity.tolist()) == {8}
+    assert sorted(set(rows.seed[counts[owner] == 3].tolist())) == [0, 1, 2] and (rows.train_time_s > 0).all()
+    for key in ("validation_accuracy", "test_accuracy", "train_accuracy", "train_loss"):
+        assert np.isfinite(rows.values[key]).all()
+
+
 @each_surrogate
 def test_embedded_surrogate_has_the_figures_that_it_claims(path: Path) -> None:
     """Predicted again: the part of the embedded table that nothing was fitted on."""

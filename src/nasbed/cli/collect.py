@@ -145,6 +145,9 @@ def export(
         list[int] | None,
         typer.Option(show_default="all", help="Export only results at this fidelity; may be given several times."),
     ] = None,
+    by_function: Annotated[
+        bool, typer.Option("--by-function", help="A training answers for all architectures with the same function.")
+    ] = False,
 ) -> None:
     """Write the results of one or several journals as a table: Parquet with a manifest, ready for nasbed fit.
 
@@ -153,7 +156,7 @@ def export(
     from nasbed.experiments.campaign import export_journals
 
     check_folder(out, "a table goes")
-    results = export_journals(journals, out, name=name, fidelities=fidelity or None)
+    results = export_journals(journals, out, name=name, fidelities=fidelity or None, by_function=by_function)
     manifest = results.manifest
     typer.echo(f"{manifest.rows} rows, {manifest.architectures} architectures in {out}")
     typer.echo(f"Look at it: nasbed results info {shlex.quote(str(out))}")

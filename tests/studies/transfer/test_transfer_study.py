@@ -104,10 +104,7 @@ def test_short_trainings_rank_as_published_ones(unseen: TransferStudy, published
     codes = NB201.codes(list(NB201.enumerate()))
     codes = codes[(NB201.function_codes(codes) == codes).all(axis=1)]
     truth = [accuracy[NB201.format(arch)] for arch in NB201.architectures(codes)]
-    correlations = {
-        name: spearmanr(truth, nasbed.load(name).mean_test(codes)).statistic  # type: ignore[attr-defined]
-        for name in NAS_BENCH_UNSEEN
-    }
+    correlations = {name: spearmanr(truth, nasbed.load(name).mean_test(codes)).statistic for name in NAS_BENCH_UNSEEN}
     expected = [0.82, 0.77, 0.69, 0.39, 0.28, -0.52]
     assert list(correlations.values()) == pytest.approx(expected, abs=0.005)
 

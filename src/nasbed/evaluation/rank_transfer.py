@@ -58,21 +58,17 @@ def rank_transfer(
     if len({len(values) for values in results}) != 1 or len(results) < 2:
         raise InvalidOption("rankings of the same architectures are compared on two datasets or more")
     means = [mean_over_seeds(values) for values in results]
-    singles = [_first_seed(values) for values in results]
     reliability = np.array([seed_reliability(values) for values in results])
-    reliability[reliability <= 0] = np.nan  # seeds that do not agree at all: nothing can be said
     count = len(results)
     matrices = {name: np.eye(count) for name in ("spearman", "low", "high", "corrected", "top", "overlap")}
     p = persistence_for(len(means[0]), top_percent=top_percent, weight=TOP_WEIGHT)
     for i, j in combinations(range(count), 2):
         interval = item_bootstrap(means[i], means[j], rng, resamples=resamples)
-        shared = np.sqrt(reliability[i]) * np.sqrt(reliability[j])
-        corrected = spearman(singles[i], singles[j]) / shared if shared > 0 else float("nan")
         for name, value in (
             ("spearman", interval.estimate),
             ("low", interval.low),
             ("high", interval.high),
-            ("corrected", float(np.clip(corrected, -1, 1))),
+            ("corrected", corrected_spearman(results[i], results[j])),
             ("overlap", rbo_extrapolated(means[i], means[j], p=p)),
         ):
             matrices[name][i, j] = matrices[name][j, i] = value
@@ -109,6 +105,21 @@ def seed_reliability(values: Floats) -> float:
         if both.sum() >= FEWEST_REPEATED:
             correlations.append(spearman(first[both], second[both]))
     return float(np.mean(correlations)) if correlations else float("nan")
+
+
+def corrected_spearman(first: Floats, second: Floats) -> float:
+    """An estimate of the Spearman correlation of two results without their noise, by Spearman's correction: that of
+    single seeds over the root of the product of both reliabilities. NaN where one cannot be estimated or seeds do not
+    agree at all.
+
+    Args:
+        first, second: ``[architectures, seeds]`` of the same architectures, NaN where a seed is missing.
+    """
+    reliabilities = [seed_reliability(values) for values in (first, second)]
+    if not min(reliabilities) > 0:
+        return float("nan")
+    corrected = spearman(_first_seed(first), _first_seed(second)) / np.sqrt(np.prod(reliabilities))
+    return float(np.clip(corrected, -1, 1))
 
 
 def _first_seed(values: Floats) -> Floats:

@@ -18,6 +18,7 @@ STUDIES: Registry[Callable[..., Any]] = Registry("study", group="nasbed.studies"
 STUDIES.add_entries(
     "nasbed.studies",
     {
+        "fidelity": "fidelity.command:fidelity",
         "generalisation": "generalisation.command:generalisation",
         "landscape": "landscape.command:landscape",
         "local-search": "local_search.command:local_search",

@@ -1,0 +1,52 @@
+"""``nasbed study fidelity``: which small training ranks like the large one, and at what cost?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.terminal.progress import stage_bar
+from nasbed.terminal.report_options import Formats, Out, TopPercent, check_report
+
+
+def fidelity(
+    reference: Annotated[
+        str, typer.Argument(metavar="REFERENCE", help="The table whose highest fidelity the others should rank like.")
+    ],
+    out: Out,
+    cheaper: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TABLE]...",
+            show_default="the reference's lower fidelities alone",
+            help="Cheaper tables of the same architectures: ids from 'nasbed list benchmarks', or folders.",
+        ),
+    ] = None,
+    at_least: Annotated[float, typer.Option(help="The rank correlation that a good training has.")] = 0.7,
+    top_percent: TopPercent = 25.0,
+    format: Formats = ["svg", "png"],  # noqa: B006
+) -> None:
+    """Find the cheapest training that ranks architectures like a reference, and better than counting parameters.
+
+    Example: nasbed study fidelity nb101-mini-cifar10-16-v1.0 --out fidelity
+
+    Example: nasbed study fidelity reference-32px darts-cifar10-16 --out fidelity
+    """
+    on_interrupt(lambda: NOTHING_KEPT)
+    check_report(out, format)
+
+    from nasbed.benchmarks.catalog import load_table
+    from nasbed.studies.fidelity.page import fidelity_outcome, fidelity_table, write_fidelity_report
+    from nasbed.studies.fidelity.study import fidelity_study
+
+    rule, remedy = "trainings are compared by their tables", "name one"
+    with stage_bar("Studying", ("tables", "rankings", "report")) as start_stage:
+        start_stage("tables")
+        target, *others = (load_table(name, rule=rule, remedy=remedy) for name in (reference, *(cheaper or ())))
+        start_stage("rankings")
+        study = fidelity_study(target, others, at_least=at_least, top_percent=top_percent)
+        start_stage("report")
+        write_fidelity_report(study, out, formats=format)
+    typer.echo(f"{fidelity_table(study).text()}\n\n{fidelity_outcome(study)}\n\n{out / 'report.html'}")

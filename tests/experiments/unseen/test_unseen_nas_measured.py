@@ -69,7 +69,15 @@ def test_bonsai_cells_reduce_where_darts_cells_do(cells: int) -> None:
     assert {place for place, letter in enumerate(letters) if letter == "r"} == DartsSkeleton(cells=cells).reductions
 
 
-@pytest.mark.parametrize("method", ["pc-darts", "bonsai-net", "rs-darts", "rs-bonsai"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "pc-darts",
+        pytest.param("bonsai-net", marks=pytest.mark.thorough),
+        pytest.param("rs-darts", marks=pytest.mark.thorough),
+        "rs-bonsai",
+    ],
+)
 def test_measured_nas_tells_what_was_done(method: str, dataset: Dataset, tmp_path: Path) -> None:
     reports: list[str] = []
     result = measured_nas(
@@ -133,7 +141,7 @@ def test_interrupted_search_and_training_resume_to_the_same_result(dataset: Data
                 raise KeyboardInterrupt
 
         options = {"budget": BUDGET, "epochs": 2, "checkpoints": folder, "progress": on_progress}
-        return measured_nas("pc-darts", dataset, RECIPE, **options)  # type: ignore[arg-type]
+        return measured_nas("gdas", dataset, RECIPE, **options)  # type: ignore[arg-type]
 
     complete = measured(tmp_path / "whole")
     for stop in ("search 1", "train 1"):
@@ -224,8 +232,11 @@ def test_results_of_other_searches_are_never_mixed(dataset: Dataset, tmp_path: P
     assert sum("of another setting" in line for line in study.notes) == 2
 
 
-def test_networks_trained_together_have_the_results_they_have_alone(dataset: Dataset, tmp_path: Path) -> None:
-    plan = NasPlan(("rs-darts", "rs-bonsai"), RECIPE, BUDGET, epochs=2, seeds=2, train_seeds=2)
+def test_networks_trained_together_have_the_results_they_have_alone(
+    dataset: Dataset, tmp_path: Path, thorough: bool
+) -> None:
+    epochs = 2 if thorough else 1
+    plan = NasPlan(("rs-darts", "rs-bonsai"), RECIPE, BUDGET, epochs=epochs, seeds=2, train_seeds=2)
     counts = [
         measure([dataset], replace(plan, together=is_together), tmp_path / f"{is_together}")
         for is_together in (True, False)

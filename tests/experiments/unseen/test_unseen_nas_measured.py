@@ -160,11 +160,11 @@ def test_measure_does_nothing_twice_and_reads_architectures_from_the_file(datase
         parts.append((title.split(": ")[1], epochs))
         yield lambda epoch, description: None
 
-    plan = NasPlan(("pc-darts", "rs-darts"), RECIPE, BUDGET, epochs=1)
+    plan = NasPlan(("gdas", "rs-darts"), RECIPE, BUDGET, epochs=1)
     checkpoints = tmp_path / "checkpoints"
     assert measure([dataset], plan, file, checkpoints=checkpoints, bar=bar) == 2
     assert parts == [("search", 2), ("training with seed 0", 1), ("training with seed 0", 1)]
-    assert [path.name.split("-search-")[0] for path in checkpoints.iterdir()] == ["chesseract-pc-darts-0"]
+    assert [path.name.split("-search-")[0] for path in checkpoints.iterdir()] == ["chesseract-gdas-0"]
     first = file.read_bytes()
     assert measure([dataset], plan, file) == 0 and file.read_bytes() == first
     parts.clear()
@@ -174,7 +174,7 @@ def test_measure_does_nothing_twice_and_reads_architectures_from_the_file(datase
     assert measure([dataset], replace(plan, epochs=2), file, bar=bar) == 2
     assert parts == [("training with seed 0", 2)] * 2
     results = read_results([file])
-    assert len({result.architecture for result in results if result.model == "pc-darts"}) == 1
+    assert len({result.architecture for result in results if result.model == "gdas"}) == 1
 
 
 def test_searches_are_recorded_as_oneshot_records_its_own_and_not_done_again(dataset: Dataset, tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_nb101_neighbors_are_those_of_graphs_edited_one_by_one() -> None:
             fewer = graph.copy()
             fewer.remove_edge(*edge)
             edited += [reduced] if (reduced := pruned(fewer)) is not None else []
-        alike = defaultdict(list)
+        alike: defaultdict[tuple[int, ...], list[nx.DiGraph]] = defaultdict(list)
         for candidate in edited:
             alike[counts_of(candidate)].append(candidate)
         for column, target in enumerate(graphs):

@@ -42,7 +42,7 @@ DenseNet halves with padding twice, 29, 15, 8, then thrice without, 4, 2, 1."""
 
 def named(*, with_kit: bool = True, large: tuple[str, ...] = ()) -> list[Any]:
     """Networks, of which the large ones are built in thorough runs alone."""
-    marks = {"resnet18": ()} | ({"resnet18-kit": ()} if with_kit else {})
+    marks: dict[str, Any] = {"resnet18": ()} | ({"resnet18-kit": ()} if with_kit else {})
     marks |= dict.fromkeys(large, (needs_torchvision, pytest.mark.thorough))
     names = (*PARAMETERS, *(["resnet18-kit"] if with_kit else []))
     return [pytest.param(name, marks=marks.get(name, needs_torchvision)) for name in names]

@@ -138,7 +138,7 @@ def test_challenge_same_seed_same_chance(tmp_path: Path) -> None:
 
 def test_challenge_reference_submission_learns(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    data = write_dataset(tmp_path / "columns", images=200)
+    data = write_dataset(tmp_path / "columns", images=100)
     for part in ("train", "valid", "test"):  # the label is the column that is bright
         labels = np.load(data / f"{part}_y.npy")
         images = np.zeros((len(labels), 3, 8, 10), np.float32)
@@ -146,7 +146,7 @@ def test_challenge_reference_submission_learns(tmp_path: Path) -> None:
             image[:, :, 2 * label] = 1 + label
         np.save(data / f"{part}_x.npy", images)
     (data / "metadata").write_text(
-        json.dumps({"num_classes": 4, "input_shape": [200, 3, 8, 10], "codename": "c", "benchmark": 50.0})
+        json.dumps({"num_classes": 4, "input_shape": [100, 3, 8, 10], "codename": "c", "benchmark": 50.0})
     )
     (result,) = run_challenge(
         ROOT / "examples" / "submission", [data], tmp_path / "runs", limits=Limits(time_s=300, memory_bytes=4 * GIB)

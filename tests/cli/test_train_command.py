@@ -134,7 +134,7 @@ def test_list_recipes_prints_files_to_change(
 
 def test_run_compares_methods_by_live_training(tmp_path: Path, recipe: str) -> None:
     benchmark = f"live:nb201/digits/{recipe}"
-    options = ("--optimizers", "rs,re", "--seeds", "2", "--budget", "3ev", "--engine", "serial")
+    options = ("--optimizers", "rs,re", "--seeds", "2", "--budget", "2ev", "--engine", "serial")
     outcome = run_command("run", benchmark, *options, "--out", tmp_path / "runs")
     assert outcome.returncode == 0, outcome.stderr
     assert "the best in any of these runs" in outcome.stdout and "mean validation regret" in outcome.stdout

@@ -162,7 +162,7 @@ def test_isabella_same_seed_same_bytes_and_written(tmp_path: Path, isabella: Gen
     assert np.load(tmp_path / "out" / "train_x.npy").dtype == np.float32
 
 
-@pytest.mark.parametrize("suffix", ["flac", "ogg", "mp3"])
+@pytest.mark.parametrize("suffix", ["flac", pytest.param("ogg", marks=pytest.mark.thorough), "mp3"])
 def test_isabella_reads_other_formats(tmp_path: Path, suffix: str) -> None:
     Isabella().check(
         Isabella().make(_material(tmp_path / "r", works=3, seconds=6, suffix=suffix), seed=0, progress=_quiet)

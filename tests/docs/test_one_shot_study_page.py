@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +23,17 @@ from nasbed.studies.one_shot.tables import method_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
-RECORDS = [read_record(path) for path in sorted((ROOT / "campaigns" / "searches").glob("*/search.json"))]
+
+
+@cache
+def records() -> list[SearchRecord]:
+    return [read_record(path) for path in sorted((ROOT / "campaigns" / "searches").glob("*/search.json"))]
 
 
 @pytest.fixture(scope="module")
 def study() -> OneShotStudy:
     benchmark = nasbed.load("snb-darts-cifar10-16-lgb-v1.1:mean")
-    return one_shot_study(RECORDS, benchmark, rng=np.random.default_rng(0))
+    return one_shot_study(records(), benchmark, rng=np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +71,7 @@ def test_page_names_the_searches_that_end_worse_than_random(study: OneShotStudy)
 
 def test_trainings_of_a_part_of_the_space_can_be_watched(rows: Rows) -> None:
     """Searches with an architecture that was not trained are left out, the random ones are those of random search."""
-    study = one_shot_study(RECORDS, nasbed.load("darts-cifar10-16"), random=5000, rng=np.random.default_rng(0))
+    study = one_shot_study(records(), nasbed.load("darts-cifar10-16"), random=5000, rng=np.random.default_rng(0))
     assert study.measured and sum(len(method.searches) for method in study.methods) == 17
     assert sorted(name.split(" (")[0] for name in study.left_out) == ["darts", "darts", "darts2, seed 2"]
     random_accuracy = rows.values["validation_accuracy"][rows.method == "rs"]
@@ -82,7 +87,7 @@ def test_page_has_what_the_trainings_say(rows: Rows) -> None:
     first = rows.seed == 0
     accuracy = dict(zip(map(tuple, rows.codes[first].tolist()), rows.values["validation_accuracy"][first], strict=True))
     final, along = [], []
-    for record in RECORDS:
+    for record in records():
         codes = [epoch.architecture.code for epoch in record.searched.epochs]
         if all(code in accuracy for code in codes):
             trained = [accuracy[code] for code in codes]
@@ -108,7 +113,7 @@ def test_records_are_of_one_dataset_and_one_budget_a_name() -> None:
         return record.method if record.settings.epochs == 20 else f"{record.method}, longer"
 
     counts: dict[str, int] = {}
-    for record in RECORDS:
+    for record in records():
         assert record.dataset == "cifar10@16" and record.device == "NVIDIA H200"
         counts[called(record)] = counts.get(called(record), 0) + 1
     assert counts.pop("darts, longer") == 2 and set(counts.values()) == {3} and len(counts) == 6

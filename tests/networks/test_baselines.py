@@ -40,9 +40,12 @@ LEAST = {"resnet18": 1, "alexnet": 63, "vgg16": 32, "convnext-base": 32, "mnasne
 DenseNet halves with padding twice, 29, 15, 8, then thrice without, 4, 2, 1."""
 
 
-def named(*, with_kit: bool = True) -> list[Any]:
-    marks = {"resnet18": ()} | ({"resnet18-kit": ()} if with_kit else {})
-    return [pytest.param(name, marks=marks.get(name, needs_torchvision)) for name in (*PARAMETERS, *([*marks][1:]))]
+def named(*, with_kit: bool = True, large: tuple[str, ...] = ()) -> list[Any]:
+    """Networks, of which the large ones are built in thorough runs alone."""
+    marks: dict[str, Any] = {"resnet18": ()} | ({"resnet18-kit": ()} if with_kit else {})
+    marks |= dict.fromkeys(large, (needs_torchvision, pytest.mark.thorough))
+    names = (*PARAMETERS, *(["resnet18-kit"] if with_kit else []))
+    return [pytest.param(name, marks=marks.get(name, needs_torchvision)) for name in names]
 
 
 def parameters(network: Any) -> int:
@@ -57,7 +60,7 @@ def test_baseline_has_the_published_parameters(name: str) -> None:
     assert many_channels == PARAMETERS[name] - (1000 - 7) * (CLASSIFIER[name] + 1) + (12 - 3) * FIRST[name]
 
 
-@pytest.mark.parametrize("name", named())
+@pytest.mark.parametrize("name", named(large=("convnext-base", "densenet161")))
 def test_baseline_takes_every_image_of_the_paper(name: str) -> None:
     for channels, height, width in SHAPES:
         with shapes_only(), torch.no_grad():
@@ -65,7 +68,7 @@ def test_baseline_takes_every_image_of_the_paper(name: str) -> None:
             assert network(torch.empty(2, channels, height, width)).shape == (2, 7)
 
 
-@pytest.mark.parametrize("name", named())
+@pytest.mark.parametrize("name", named(large=("densenet161",)))
 def test_baseline_weights_all_get_gradients(name: str) -> None:
     with shapes_only():
         network = baseline(name, classes=7, channels_in=12, image=8)

@@ -98,7 +98,7 @@ def shapes_alone() -> Iterator[None]:
 def test_network_costs_of_many_architectures_are_the_closed_forms(
     name: str, skeleton: Any, count: int, thorough: bool
 ) -> None:
-    archs = sampled(name, count if thorough else count // 25)
+    archs = sampled(name, count if thorough else count // 50)
     channels_in = getattr(skeleton, "image_channels", 3)
     counts = [counted(build(arch, skeleton=skeleton), skeleton.image, channels_in) for arch in archs]
     assert counts == closed_form(archs, skeleton)
@@ -150,7 +150,7 @@ def transnas_costs(code: tuple[int, ...], image: int, classes: int) -> tuple[int
 @pytest.mark.usefixtures("shapes_alone")
 def test_transnas_micro_costs_of_many_architectures_are_those_by_hand(thorough: bool) -> None:
     skeleton = TransNASSkeleton(cells_per_module=1)
-    for arch in sampled("transnas-micro", 1000 if thorough else 40):
+    for arch in sampled("transnas-micro", 1000 if thorough else 20):
         assert counted(build(arch, skeleton=skeleton), 32, 3) == transnas_costs(arch.code, 32, 10)
 
 

@@ -87,7 +87,7 @@ def searched(method: str, space: str = "nb201") -> SearchResult:
     settings = (
         SETTINGS
         if space == "nb201"
-        else SearchSettings(epochs=2, batch=8, channels=4, cells=2, epoch_images=16, split=(32, 16))
+        else SearchSettings(epochs=1, batch=8, channels=4, cells=2, epoch_images=16, split=(32, 16))
     )
     with threads_used(1):
         return search(method, datasets.load("digits"), settings, space=space, options=OPTIONS.get(method), seed=1)

@@ -30,6 +30,8 @@ QUICK: dict[str, Any] = {
 """Methods that learn as much in fewer steps."""
 OPTIONS: dict[str, dict[str, Any]] = {"random-ws": {"samples": 4, "epoch_samples": 2}}
 OURS = ["darts", "darts2", "drnas", "gdas", "pc-darts", "random-ws"]
+SOME = [name if name in ("gdas", "random-ws") else pytest.param(name, marks=pytest.mark.thorough) for name in OURS]
+"""A method that learns how to mix, and one that does not."""
 
 
 def run(method: str, settings: SearchSettings, space: str = "nb201", **arguments: Any) -> SearchResult:
@@ -73,7 +75,7 @@ def test_short_epochs_are_judged_on_few_images(epoch_images: int, judged: int) -
     assert right == pytest.approx(np.round(right), abs=1e-9)
 
 
-@pytest.mark.parametrize("method", OURS)
+@pytest.mark.parametrize("method", SOME)
 def test_search_learns_digits_in_nb201(method: str) -> None:
     """Ten classes: chance is 10 per cent."""
     result = run(method, replace(LEARNING, **QUICK.get(method, {})))
@@ -92,8 +94,8 @@ def test_search_learns_digits_in_nb201(method: str) -> None:
     ("method", "space"),
     [
         *((method, "nb201") for method in OURS),
-        ("drnas", "darts"),
-        *(pytest.param(method, "darts", marks=pytest.mark.thorough) for method in OURS if method != "drnas"),
+        ("gdas", "darts"),
+        *(pytest.param(method, "darts", marks=pytest.mark.thorough) for method in OURS if method != "gdas"),
     ],
 )
 def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tmp_path: Path, thorough: bool) -> None:
@@ -165,7 +167,7 @@ def test_search_stops_by_its_rule(tmp_path: Path) -> None:
     assert (repeated.status, len(repeated.epochs)) == ("stopped", 2)
 
 
-@pytest.mark.parametrize("method", OURS)
+@pytest.mark.parametrize("method", SOME)
 def test_search_measures_eigenvalues_on_request(method: str) -> None:
     eigenvalue = run(method, replace(SMALL, epochs=1, eigenvalue_images=16)).epochs[0].eigenvalue
     assert eigenvalue is None if method == "random-ws" else eigenvalue
@@ -190,8 +192,15 @@ def made_up(shape: tuple[int, int, int], *, published: tuple[int, int] | None = 
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("space", ["darts", "nb201"])
-@pytest.mark.parametrize("shape", [(12, 8, 11), (1, 27, 18)])
+@pytest.mark.parametrize(
+    ("space", "shape"),
+    [
+        ("darts", (12, 8, 11)),
+        ("nb201", (1, 27, 18)),
+        pytest.param("darts", (1, 27, 18), marks=pytest.mark.thorough),
+        pytest.param("nb201", (12, 8, 11), marks=pytest.mark.thorough),
+    ],
+)
 def test_search_takes_twelve_channels_and_images_that_are_no_squares(space: str, shape: tuple[int, int, int]) -> None:
     settings = SearchSettings(epochs=1, batch=8, channels=4, cells=3 if space == "darts" else 1, epoch_images=8)
     with threads_used(1):

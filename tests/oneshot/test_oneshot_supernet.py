@@ -57,8 +57,15 @@ def test_supernet_has_the_cells_that_the_space_declares(space: str) -> None:
     assert with_none.operations.count("none") == 1 and (with_none.kinds, with_none.edges) == (cells.kinds, cells.edges)
 
 
-@pytest.mark.parametrize("affine", [False, True])
-@pytest.mark.parametrize("with_none", [False, True])
+@pytest.mark.parametrize(
+    ("with_none", "affine"),
+    [
+        (False, False),
+        (True, True),
+        pytest.param(False, True, marks=pytest.mark.thorough),
+        pytest.param(True, False, marks=pytest.mark.thorough),
+    ],
+)
 @pytest.mark.parametrize("space", SPACES)
 def test_supernet_at_one_hot_mixing_is_the_network(space: str, with_none: bool, affine: bool) -> None:
     searched, size = SEARCHED_SPACES.get(space), sized(space, affine=affine)

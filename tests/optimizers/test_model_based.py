@@ -384,7 +384,15 @@ def test_method_survives_failures(method: str, failing: float) -> None:
     assert method in REPEATING or len({trial.architecture for trial in history}) == count
 
 
-@pytest.mark.parametrize("name", ["nb101", "darts"])
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        pytest.param(method, name, marks=pytest.mark.thorough if (method, name) == ("smac", "nb101") else ())
+        for method in METHODS
+        for name in ("nb101", "darts")
+    ],
+    indirect=["method"],
+)
 def test_method_proposes_valid_architectures_of_harder_spaces(method: str, name: str) -> None:
     rng = np.random.default_rng(0)
     start = len(space(name).configspace())

@@ -25,7 +25,7 @@ from nasbed.spaces import space
 from support.examples import examples
 from support.result_samples import ACCURACY, LOSS, TEST_ACCURACY, Row, about, random_rows, rows_of
 
-shared_folder = examples(10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+shared_folder = examples(6, thorough=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def fresh(tmp_path: Path) -> Path:

@@ -25,7 +25,7 @@ FRAMES = [Frame("n", 1), Frame("nr", 2), Frame("rnr", 1), Frame("nrrn", 3)]
 
 class TestSmallFrame(SpaceConformance):
     def make_space(self) -> nasbed.SearchSpace:
-        return nasbed.space("bonsai-rn-3")
+        return nasbed.space("bonsai-rn-2")
 
 
 def test_names_tell_the_frame() -> None:

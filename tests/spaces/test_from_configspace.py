@@ -25,7 +25,7 @@ from nasbed.spaces.from_configspace.conditions import INACTIVE
 from support.examples import examples
 
 Drawn = st.DrawFn
-slow = examples(25, suppress_health_check=list(HealthCheck))
+slow = examples(15, thorough=200, suppress_health_check=list(HealthCheck))
 
 
 # --- generated spaces ------------------------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ from nasbed.evaluation.landscape import (
     space_walk_autocorrelation,
 )
 from nasbed.results import Rows, TableInfo, write_results
+from nasbed.results.importers.fcnet import FCNetImporter
+from nasbed.results.importers.nb201 import NB201Importer
 from nasbed.spaces.lookup import Lookup
 from nasbed.spaces.nb101.shape import depths, widths
 from nasbed.studies.landscape.study import (
@@ -191,9 +193,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @needs_wheel
-def test_nas_hpo_study_of_protein_is_near_the_published_correlation(home: Path) -> None:
+def test_nas_hpo_study_of_protein_is_near_the_published_correlation(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Section 5.1: 0.9155 on the protein data. With units and activations as the architecture the mean of four runs
     gives 0.9280, and single runs lie on both sides of the published number."""
+    monkeypatch.setattr(FCNetImporter, "files", ["protein_structure"])  # of four tables
     by_definition = {result.definition: result for result in nas_hpo_study(load("fcnet/protein"))}
     assert list(by_definition) == list(DEFINITIONS)
     sizes = {name: (result.architectures, result.hyperparameters) for name, result in by_definition.items()}
@@ -206,8 +211,9 @@ def test_nas_hpo_study_of_protein_is_near_the_published_correlation(home: Path) 
 
 
 @needs_wheel
-def test_nb201_landscape_prefers_convolutions(home: Path) -> None:
+def test_nb201_landscape_prefers_convolutions(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The operations of NAS-Bench-201 in the order that its paper and later work report: 3x3, 1x1, skip, pool, none."""
+    monkeypatch.setattr(NB201Importer, "files", ["cifar10"])  # of three tables
     study = landscape_study(load("nb201/cifar10"), np.random.default_rng(0))
     (replacement,) = study.replacements
     by_worth = np.argsort(-np.nanmean(replacement.change, axis=0))

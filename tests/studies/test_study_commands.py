@@ -25,22 +25,31 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_study_landscape_writes_a_report_and_prints_its_numbers(table: Path, tmp_path: Path) -> None:
-    process = run("landscape", str(table), "--out", str(tmp_path / "report"), *FAST)
+@pytest.fixture(scope="module")
+def landscape(table: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[CompletedProcess[str], Path]:
+    """What the command printed, and the folder that it wrote."""
+    out = tmp_path_factory.mktemp("landscape") / "report"
+    return run("landscape", str(table), "--out", str(out), "--seed", "3", *FAST), out
+
+
+def test_study_landscape_writes_a_report_and_prints_its_numbers(
+    landscape: tuple[CompletedProcess[str], Path],
+) -> None:
+    process, out = landscape
     assert process.returncode == 0, process.stderr
-    numbers = json.loads((tmp_path / "report" / "numbers.json").read_text())
+    numbers = json.loads((out / "numbers.json").read_text())
     assert f"{numbers['distance']['fitness_distance_correlation']:.3f}" in process.stdout
     assert "fitness-distance correlation" in process.stdout and "report.html" in process.stdout
-    assert (tmp_path / "report" / "report.html").is_file()
-    assert {path.suffix for path in (tmp_path / "report" / "figures").iterdir()} == {".svg"}
+    assert (out / "report.html").is_file()
+    assert {path.suffix for path in (out / "figures").iterdir()} == {".svg"}
 
 
-def test_study_landscape_is_decided_by_its_seed(table: Path, tmp_path: Path) -> None:
-    for name in "ab":
-        process = run("landscape", str(table), "--out", str(tmp_path / name), "--seed", "3", *FAST)
-        assert process.returncode == 0, process.stderr
-    first, second = ((tmp_path / name / "numbers.json").read_text() for name in "ab")
-    assert first == second
+def test_study_landscape_is_decided_by_its_seed(
+    landscape: tuple[CompletedProcess[str], Path], table: Path, tmp_path: Path
+) -> None:
+    process = run("landscape", str(table), "--out", str(tmp_path / "again"), "--seed", "3", *FAST)
+    assert process.returncode == 0, process.stderr
+    assert (tmp_path / "again" / "numbers.json").read_text() == (landscape[1] / "numbers.json").read_text()
 
 
 def test_study_refuses_bad_input_in_one_line_before_working(table: Path, tmp_path: Path) -> None:

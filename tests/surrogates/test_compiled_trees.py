@@ -141,7 +141,7 @@ def test_random_forest_predicts_as_sklearn(seed: int, trees: int, depth: int | N
     agree(forest, queries, model.predict(queries))
 
 
-@examples(5)
+@examples(2, thorough=40)
 @given(SEEDS)
 def test_ngboost_forests_predict_as_ngboost(seed: int) -> None:
     ngboost = pytest.importorskip("ngboost")

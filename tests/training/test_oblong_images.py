@@ -14,7 +14,7 @@ from nasbed.training.devices import threads_used
 from nasbed.training.outcome import Job
 from nasbed.training.population.training import train_population
 
-SHAPES = [(1, 27, 18), (1, 24, 24), (12, 8, 8), (3, 28, 28), (1, 16, 32)]
+SHAPES = [(1, 27, 18), (12, 8, 8), (1, 24, 24), (3, 28, 28), (1, 16, 32)]
 
 
 def noise(shape: tuple[int, int, int]) -> Dataset:
@@ -33,10 +33,17 @@ def noise(shape: tuple[int, int, int]) -> Dataset:
     )
 
 
+DARTS, NB201 = ("darts", {"channels": 4, "cells": 3}), ("nb201", {"channels": 4, "cells_per_stage": 1})
+
+
 @pytest.mark.parametrize(
-    ("space", "skeleton"), [("darts", {"channels": 4, "cells": 3}), ("nb201", {"channels": 4, "cells_per_stage": 1})]
+    ("space", "skeleton", "shape"),
+    [
+        *((*DARTS, shape) for shape in SHAPES[:2]),
+        *(pytest.param(*DARTS, shape, marks=pytest.mark.thorough) for shape in SHAPES[2:]),
+        *((*NB201, shape) for shape in SHAPES),
+    ],
 )
-@pytest.mark.parametrize("shape", SHAPES)
 def test_architecture_is_trained_alone_and_in_a_population_alike(
     space: str, skeleton: dict[str, int], shape: tuple[int, int, int]
 ) -> None:

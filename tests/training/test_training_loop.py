@@ -54,7 +54,7 @@ QUICK = replace(load_recipe("small-nb201"), epoch_images=256, skeleton={"channel
     ("space", "text", "recipe"),
     [
         ("nb101", "conv3x3:0/conv3x3:1/output:0,2", "small-nb101"),
-        ("nb201", CONVOLUTIONS, "small-nb201"),
+        pytest.param("nb201", CONVOLUTIONS, "small-nb201", marks=pytest.mark.thorough),
     ],
 )
 def test_digits_are_learnt_in_seconds(space: str, text: str | Architecture, recipe: str) -> None:

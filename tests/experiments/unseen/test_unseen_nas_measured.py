@@ -69,7 +69,15 @@ def test_bonsai_cells_reduce_where_darts_cells_do(cells: int) -> None:
     assert {place for place, letter in enumerate(letters) if letter == "r"} == DartsSkeleton(cells=cells).reductions
 
 
-@pytest.mark.parametrize("method", ["pc-darts", "bonsai-net", "rs-darts", "rs-bonsai"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "pc-darts",
+        pytest.param("bonsai-net", marks=pytest.mark.thorough),
+        pytest.param("rs-darts", marks=pytest.mark.thorough),
+        "rs-bonsai",
+    ],
+)
 def test_measured_nas_tells_what_was_done(method: str, dataset: Dataset, tmp_path: Path) -> None:
     reports: list[str] = []
     result = measured_nas(
@@ -133,7 +141,7 @@ def test_interrupted_search_and_training_resume_to_the_same_result(dataset: Data
                 raise KeyboardInterrupt
 
         options = {"budget": BUDGET, "epochs": 2, "checkpoints": folder, "progress": on_progress}
-        return measured_nas("pc-darts", dataset, RECIPE, **options)  # type: ignore[arg-type]
+        return measured_nas("gdas", dataset, RECIPE, **options)  # type: ignore[arg-type]
 
     complete = measured(tmp_path / "whole")
     for stop in ("search 1", "train 1"):
@@ -152,11 +160,11 @@ def test_measure_does_nothing_twice_and_reads_architectures_from_the_file(datase
         parts.append((title.split(": ")[1], epochs))
         yield lambda epoch, description: None
 
-    plan = NasPlan(("pc-darts", "rs-darts"), RECIPE, BUDGET, epochs=1)
+    plan = NasPlan(("gdas", "rs-darts"), RECIPE, BUDGET, epochs=1)
     checkpoints = tmp_path / "checkpoints"
     assert measure([dataset], plan, file, checkpoints=checkpoints, bar=bar) == 2
     assert parts == [("search", 2), ("training with seed 0", 1), ("training with seed 0", 1)]
-    assert [path.name.split("-search-")[0] for path in checkpoints.iterdir()] == ["chesseract-pc-darts-0"]
+    assert [path.name.split("-search-")[0] for path in checkpoints.iterdir()] == ["chesseract-gdas-0"]
     first = file.read_bytes()
     assert measure([dataset], plan, file) == 0 and file.read_bytes() == first
     parts.clear()
@@ -166,7 +174,7 @@ def test_measure_does_nothing_twice_and_reads_architectures_from_the_file(datase
     assert measure([dataset], replace(plan, epochs=2), file, bar=bar) == 2
     assert parts == [("training with seed 0", 2)] * 2
     results = read_results([file])
-    assert len({result.architecture for result in results if result.model == "pc-darts"}) == 1
+    assert len({result.architecture for result in results if result.model == "gdas"}) == 1
 
 
 def test_searches_are_recorded_as_oneshot_records_its_own_and_not_done_again(dataset: Dataset, tmp_path: Path) -> None:
@@ -224,8 +232,11 @@ def test_results_of_other_searches_are_never_mixed(dataset: Dataset, tmp_path: P
     assert sum("of another setting" in line for line in study.notes) == 2
 
 
-def test_networks_trained_together_have_the_results_they_have_alone(dataset: Dataset, tmp_path: Path) -> None:
-    plan = NasPlan(("rs-darts", "rs-bonsai"), RECIPE, BUDGET, epochs=2, seeds=2, train_seeds=2)
+def test_networks_trained_together_have_the_results_they_have_alone(
+    dataset: Dataset, tmp_path: Path, thorough: bool
+) -> None:
+    epochs = 2 if thorough else 1
+    plan = NasPlan(("rs-darts", "rs-bonsai"), RECIPE, BUDGET, epochs=epochs, seeds=2, train_seeds=2)
     counts = [
         measure([dataset], replace(plan, together=is_together), tmp_path / f"{is_together}")
         for is_together in (True, False)

@@ -59,11 +59,10 @@ def test_one_shot_prints_a_table_and_writes_a_page_by_the_embedded_surrogate(dar
     numbers = json.loads((out / "numbers.json").read_text())
     assert numbers["benchmark"] == embedded_surrogate("darts") and (out / "report.html").is_file()
     rng = np.random.default_rng(2)
-    expected = [load(numbers["benchmark"]).expected(space("darts").sample(rng)) for _ in FALLING]
+    benchmark = load(numbers["benchmark"])
+    expected = [benchmark.expected(space("darts").sample(rng)) for _ in FALLING]
     own = numbers["methods"][1]["searches"][0]
-    assert own["prediction"] == pytest.approx(
-        [observation.values[load(numbers["benchmark"]).objective] for observation in expected]
-    )
+    assert own["prediction"] == pytest.approx([observation.values[benchmark.objective] for observation in expected])
 
 
 def test_one_shot_prints_json_and_watches_other_spaces_by_their_tables(tmp_path: Path) -> None:

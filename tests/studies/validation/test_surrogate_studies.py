@@ -43,7 +43,7 @@ from nasbed.studies.validation.table_error import BETTER, TABLE, surrogate_again
 from nasbed.studies.validation.topology import cell_depths, topology
 from nasbed.studies.validation.training_size import crossing, default_sizes, training_size
 from nasbed.studies.validation.trajectories import BenchmarkSide, SearchPlan, agreement, trajectories
-from nasbed.surrogates import SURROGATES, Examples
+from nasbed.surrogates import SURROGATES, Examples, making
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit
 from support.surrogates import ACCURACY, Ridge, true_mean
@@ -56,9 +56,10 @@ SIGMA = 0.8
 
 @pytest.fixture(scope="module", autouse=True)
 def _ridge() -> Iterator[None]:
-    """A linear model, the truth's own form, under an id while these tests run."""
+    """A linear model, the truth's own form, under an id while these tests run; training times by a few small trees."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SURROGATES._entries, "ridge", Ridge)
+        patch.setattr(making, "RUNTIME_SETTINGS", {"lgb": {"learning_rate": 0.3, "rounds": 20}})
         yield
 
 

@@ -22,6 +22,7 @@ from nasbed.evaluation import ranks as rk
 from nasbed.evaluation import significance as sg
 from nasbed.evaluation import tradeoffs as to
 from nasbed.evaluation import trajectories as tr
+from nasbed.evaluation.rank_transfer import mean_over_seeds, operation_effects, seed_reliability
 from nasbed.evaluation.transfer import hyperparameter_transfer
 
 NB201 = space("nb201")
@@ -116,6 +117,16 @@ CASES = {
         scale=0,
         bounded=True,
     ),
+    "mean_over_seeds": Case(
+        lambda v, o: np.sort(mean_over_seeds(v[:390].reshape(130, 3)[np.argsort(o[:130])])), scale=1, shift_free=False
+    ),
+    "seed_reliability": Case(
+        lambda v, o: seed_reliability(v[:390].reshape(130, 3)[np.argsort(o[:130])]),
+        scale=0,
+        rank_only=True,
+        bounded=True,
+    ),
+    "operation_effects": Case(lambda v, o: np.nan_to_num(operation_effects(CODES[o], v[o], range(6), 5)), scale=0),
     "incumbent": Case(lambda v, o: tr.incumbent(v[o], "maximize"), scale=1, order_free=False, shift_free=False),
     "incumbent_index": Case(
         lambda v, o: tr.incumbent_index(v[o], "maximize"), scale=0, order_free=False, rank_only=True
@@ -224,6 +235,8 @@ NO_VALUES = {
     "top_count": "a number of counts, tested in test_rank_correlations",
     "top_weight": "a number of counts, tested in test_persistence",
     "persistence_for": "a number of counts, tested in test_persistence",
+    "corrected_spearman": "NaN for values that are noise alone, tested in test_rank_transfer",
+    "rank_transfer": "puts rankings of several datasets together, tested in test_rank_transfer",
     "williams": "a number of correlations, tested in test_rank_bootstrap",
 }
 

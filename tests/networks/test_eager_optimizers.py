@@ -56,9 +56,12 @@ def test_optimizers_of_recipes_survive_pickling() -> None:
         assert type(copy) is type(optimizer) and str(copy.state_dict()) == str(optimizer.state_dict())
 
 
-def test_training_and_searching_do_not_load_the_compiler() -> None:
+def test_nothing_loads_the_compiler() -> None:
+    """Training, searching, counting and scoring by operations."""
     code = """
 import sys
+import numpy as np
+import torch
 from dataclasses import replace
 from nasbed import Architecture, datasets
 from nasbed.oneshot import SearchSettings, search
@@ -68,6 +71,15 @@ recipe = replace(load_recipe("small-nb201"), epoch_images=64, skeleton={"channel
 assert train(Architecture("nb201", (3, 1, 0, 0, 0, 1)), digits, recipe, epochs=1).status == "ok"
 settings = SearchSettings(epochs=1, batch=8, channels=4, cells=1, epoch_images=8, split=(16, 16))
 assert search("pc-darts", digits, settings, space="nb201").status == "ok"
+from nasbed.networks import build
+from nasbed.networks.summary import architecture_summary
+from nasbed.proxies import score_all
+from nasbed.spaces import space
+for name in ("nb101", "nb201", "darts", "fbnet", "transnas-micro", "bonsai"):
+    arch = space(name).sample(np.random.default_rng(0))
+    assert architecture_summary(arch).parameters > 0
+batch = torch.zeros(2, 3, 32, 32), torch.arange(2)
+assert score_all(build(space("nb201").sample(np.random.default_rng(0))), batch, proxies=("flops",))["flops"].value
 assert "torch._dynamo" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -45,11 +45,6 @@ def run_command(
 
 FORKS = """
 import json, os, sys
-import numpy, pyarrow.parquet, scipy.stats  # most commands need them; nothing of nasbed is imported here but its commands
-try:
-    import torch
-except ImportError:
-    pass
 from nasbed.cli import main
 statuses = []
 for number, words in enumerate(json.loads(sys.argv[1])):
@@ -66,8 +61,8 @@ print(json.dumps(statuses))
 
 
 def run_forks(commands: Sequence[Sequence[str]], cwd: Path, printed: Path) -> list[CompletedProcess[str]]:
-    """What each command prints and its exit status, in a process of its own that has imported nothing of nasbed but the
-    tree of commands. They are forks of one process, which saves the start of the others and their large libraries.
+    """What each command prints and its exit status, in a process of its own that has imported nothing but the tree of
+    commands. They are forks of one process, which saves the start of the others.
 
     Args:
         commands: the words after ``nasbed``.

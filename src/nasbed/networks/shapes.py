@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -47,18 +48,60 @@ def _layer_norm(input: Tensor, normalized_shape: Sequence[int], *_: Any, **__: A
     return torch.empty_like(input)
 
 
-_NORMALISATIONS: dict[Callable[..., Any], Callable[..., Tensor]] = {
+def _same(input: Tensor, *_: Any, **__: Any) -> Tensor:
+    return torch.empty_like(input)
+
+
+def _broadcast(input: Tensor, other: Tensor | float, **_: Any) -> Tensor:
+    other_shape = other.shape if isinstance(other, Tensor) else ()
+    return input.new_empty(np.broadcast_shapes(input.shape, other_shape))
+
+
+def _concatenated(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    first = tensors[0]
+    shapes = [list(tensor.shape) for tensor in tensors]
+    joined = sum(shape.pop(dim) for shape in shapes)
+    if any(shape != shapes[0] for shape in shapes):
+        raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}, got {[*map(tuple, shapes)]}")
+    place = dim % first.ndim
+    return first.new_empty([*shapes[0][:place], joined, *shapes[0][place:]])
+
+
+def _pooled(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    sides = (output_size, output_size) if isinstance(output_size, int) else output_size
+    return input.new_empty(
+        [*input.shape[:-2], *(old if new is None else new for old, new in zip(input.shape[-2:], sides, strict=True))]
+    )
+
+
+def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    if input.shape[-1] != weight.shape[1]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({tuple(input.shape)} and {tuple(weight.shape)})"
+        )
+    return input.new_empty([*input.shape[:-1], weight.shape[0]])
+
+
+_RECTIFIERS = (functional.relu, functional.relu6, functional.leaky_relu, functional.elu, functional.hardtanh)
+_SHAPES: dict[Callable[..., Any], Callable[..., Tensor]] = {
     functional.batch_norm: _batch_norm,
     functional.layer_norm: _layer_norm,
+    functional.adaptive_avg_pool2d: _pooled,
+    functional.linear: _linear,
+    torch.cat: _concatenated,
+    **dict.fromkeys((torch.relu, Tensor.relu, *_RECTIFIERS, functional.dropout), _same),
+    **dict.fromkeys((torch.add, Tensor.add, Tensor.add_, Tensor.__add__, Tensor.__iadd__), _broadcast),
+    **dict.fromkeys((torch.mul, Tensor.mul, Tensor.mul_, Tensor.__mul__), _broadcast),
 }
-"""Each refuses, in torch's words, an input that is not of its shape."""
+"""Of each operation, what gives the shape alone. Each refuses, in torch's words, an input that is not of its shape."""
 
 
 @contextmanager
 def shapes_only() -> Iterator[None]:
-    """Torch's meta device without what it is slow at: initial weights, and normalisations, which keep a shape.
+    """Torch's meta device without what it is slow at: initial weights, normalisations, and operations for which it
+    would load torch's compiler, which takes seconds.
 
-    Gradients do not pass normalisations.
+    Gradients do not pass these operations.
 
     >>> with shapes_only():
     ...     nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))(torch.empty(2, 3, 8, 8)).shape
@@ -75,6 +118,6 @@ class _ShapesOnly(TorchFunctionMode):
         kwargs = kwargs or {}
         if func in _INITIAL:
             return args[0] if args else kwargs["tensor"]
-        if func in _NORMALISATIONS:
-            return _NORMALISATIONS[func](*args, **kwargs)
+        if func in _SHAPES:
+            return _SHAPES[func](*args, **kwargs)
         return func(*args, **kwargs)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from nasbed.core.errors import InvalidMeasurement
+from nasbed.networks.shapes import shapes_only
 from nasbed.proxies.base import defined
 from nasbed.proxies.passes import Passes
 
@@ -46,7 +47,7 @@ def flops(passes: Passes) -> float:
     images = torch.empty(_IMAGES, *passes.images.shape[1:], device="meta", dtype=passes.images.dtype)
     passes.network.train()
     try:
-        with torch.no_grad():
+        with shapes_only(), torch.no_grad():
             functional_call(passes.network, weightless, (images,))
     except (RuntimeError, ValueError) as problem:
         raise InvalidMeasurement(f"the network cannot be run without weights: {str(problem).splitlines()[0]}") from None

@@ -37,6 +37,14 @@ ScoresAndTables = Annotated[
         help="A file of scores and the table with the true values (an id or a folder), once or several times.",
     ),
 ]
+OtherTables = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TABLE]...",
+        show_default=False,
+        help="Tables of the same architectures: ids from 'nasbed list benchmarks', or folders.",
+    ),
+]
 TopPercent = Annotated[
     float, typer.Option(help="The share of truly best architectures that counts as the top, in per cent.")
 ]

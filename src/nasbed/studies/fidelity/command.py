@@ -8,7 +8,7 @@ import typer
 
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import stage_bar
-from nasbed.terminal.report_options import Formats, Out, TopPercent, check_report
+from nasbed.terminal.report_options import Formats, OtherTables, Out, TopPercent, check_report
 
 
 def fidelity(
@@ -16,19 +16,14 @@ def fidelity(
         str, typer.Argument(metavar="REFERENCE", help="The table whose highest fidelity the others should rank like.")
     ],
     out: Out,
-    cheaper: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[TABLE]...",
-            show_default="the reference's lower fidelities alone",
-            help="Cheaper tables of the same architectures: ids from 'nasbed list benchmarks', or folders.",
-        ),
-    ] = None,
+    cheaper: OtherTables = None,
     at_least: Annotated[float, typer.Option(help="The rank correlation that a good training has.")] = 0.7,
     top_percent: TopPercent = 25.0,
     format: Formats = ["svg", "png"],  # noqa: B006
 ) -> None:
     """Find the cheapest training that ranks architectures like a reference, and better than counting parameters.
+
+    Compared are the reference's lower fidelities and all those of the other tables.
 
     Example: nasbed study fidelity nb101-mini-cifar10-16-v1.0 --out fidelity
 

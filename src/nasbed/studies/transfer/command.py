@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import stage_bar
-from nasbed.terminal.report_options import Formats, Out, TopPercent, check_report
+from nasbed.terminal.report_options import Formats, OtherTables, Out, TopPercent, check_report
 
 
 def transfer(
     out: Out,
-    tables: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[TABLE]...",
-            show_default="NAS-Bench-Unseen, which comes with the package",
-            help="Tables of one space on different datasets: ids from 'nasbed list benchmarks', or folders.",
-        ),
-    ] = None,
+    tables: OtherTables = None,
     top_percent: TopPercent = 10.0,
     format: Formats = ["svg", "png"],  # noqa: B006
 ) -> None:
     """Measure whether architectures that are good on one dataset are good on another: all pairs of tables.
+
+    Without tables, those of NAS-Bench-Unseen, which come with the package.
 
     Example: nasbed study transfer --out transfer
 

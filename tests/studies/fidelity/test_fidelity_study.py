@@ -101,6 +101,16 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     for tables, message in (([], "has one fidelity"), ([few], "have 10 in common"), ([other], "of nb201 and nb101-")):
         with pytest.raises(InvalidOption, match=message):
             fidelity_study(reference, tables)
+    flat = TabularBenchmark(
+        write_results(
+            tmp_path / "flat",
+            TableInfo("flat", "nb201", (ACCURACY,)),
+            [Rows.of(CODES, {ACCURACY.key: 0 * TRUTH + 5}, fidelity=1)],
+        )
+    )
+    for tables, message in (([reference], "named once"), ([flat], "the same result in flat, 1 epoch")):
+        with pytest.raises(InvalidOption, match=message):
+            fidelity_study(reference, tables)
     with pytest.raises(InvalidOption, match="between 0 and 1, got 2"):
         fidelity_study(reference, [reference], at_least=2)
 

@@ -51,7 +51,9 @@ def test_regret_is_what_the_best_of_one_is_worth_on_the_other(tmp_path: Path) ->
     np.testing.assert_allclose(study.regrets.regret, [[step, 89], [80, 0]], rtol=1e-12)
     share = 100 / len(CODES)
     np.testing.assert_allclose(study.regrets.better_percent, [[share, 100 - share], [100 - share, 0]], rtol=1e-12)
-    assert "agree most" in transfer_summary(study) and "89.00 points below" in transfer_summary(study)
+    assert "the rankings of first and second agree (Spearman" in transfer_summary(
+        study
+    ) and "89.00 points below" in transfer_summary(study)
 
 
 def test_losses_are_better_when_lower(tmp_path: Path) -> None:
@@ -84,6 +86,21 @@ def test_one_table_twice_or_of_another_space_is_refused(tmp_path: Path) -> None:
             transfer_study(tables)
 
 
+def test_tables_of_one_dataset_are_told_apart_by_name(tmp_path: Path) -> None:
+    tables = [table(tmp_path / name / "same", {ACCURACY.key: values}) for name, values in (("a", UP), ("b", -UP + 100))]
+    tables[1].name = "other"
+    study = transfer_study(tables, resamples=5)
+    assert study.datasets == ("same", "other")
+    write_transfer_report(study, tmp_path / "out", formats=())
+    assert "one seed with another not known" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_table_without_differences_is_refused(tmp_path: Path) -> None:
+    tables = [table(tmp_path / name, {ACCURACY.key: values}) for name, values in (("up", UP), ("flat", 0 * UP + 5))]
+    with pytest.raises(InvalidOption, match="the same validation_accuracy in flat; leave it out"):
+        transfer_study(tables)
+
+
 def test_rankings_of_unseen_data_are_three_worlds(unseen: TransferStudy) -> None:
     """Photographs and words rank alike, digits another way, chess the opposite: as docs/nas-bench-unseen.md says."""
     assert unseen.architectures == 4_954 and unseen.by_function
@@ -107,6 +124,12 @@ def test_short_trainings_rank_as_published_ones(unseen: TransferStudy, published
     correlations = {name: spearmanr(truth, nasbed.load(name).mean_test(codes)).statistic for name in NAS_BENCH_UNSEEN}
     expected = [0.82, 0.77, 0.69, 0.39, 0.28, -0.52]
     assert list(correlations.values()) == pytest.approx(expected, abs=0.005)
+    columns = [published[name].to_numpy() for name in ("cifar10_test", "cifar100_test", "imagenet16_test")]
+    rows = {text: row for row, text in enumerate(published["arch_str"].to_pylist())}
+    places = [rows[NB201.format(arch)] for arch in NB201.architectures(codes)]
+    between = [spearmanr(columns[i][places], columns[j][places]).statistic for i, j in ((0, 1), (0, 2), (1, 2))]
+    assert (min(between), max(between)) == pytest.approx((0.92, 0.97), abs=0.005)
+    assert spearmanr(truth, NB201.properties(codes)["parameters"]).statistic == pytest.approx(0.77, abs=0.005)
 
 
 def test_report_has_every_number(unseen: TransferStudy, tmp_path: Path) -> None:

@@ -122,6 +122,9 @@ def fidelity_study(
                 f"trainings of the same architectures are compared, {reference.name} is of {space.name} and "
                 f"{table.name} of {table.space.name}"
             )
+    names = [reference.name, *(table.name for table in cheaper)]
+    if len(set(names)) < len(names):
+        raise InvalidOption(f"each table is named once, got {', '.join(names)}")
     *own, target = _trainings(reference)
     candidates = [*own, *(training for table in cheaper for training in _trainings(table))]
     if not candidates:
@@ -137,6 +140,9 @@ def fidelity_study(
             )
         truth, results = target.results[rows], training.results[cheap_rows]
         means, cheap_means = mean_over_seeds(truth), mean_over_seeds(results)
+        if np.ptp(means) == 0 or np.ptp(cheap_means) == 0:
+            constant = target if np.ptp(means) == 0 else training
+            raise InvalidOption(f"all architectures have the same result in {constant.name}; leave it out")
         counts = space.properties(target.codes[rows]).get("parameters")
         agreements.append(
             Agreement(
@@ -176,7 +182,8 @@ def _each_fidelity(table: Table, metric: Metric) -> Iterator[TrainedTable]:
         if measured.any():
             unit = table.fidelity_unit.removesuffix("s") if fidelity == 1 else table.fidelity_unit
             name = f"{table.name}, {fidelity} {unit}" if fidelity >= 0 else table.name
-            cost = float("nan") if times is None else float(np.nanmean(times[measured, position]))
+            known = None if times is None else times[measured, position]
+            cost = float("nan") if known is None or np.isnan(known).all() else float(np.nanmean(known))
             yield TrainedTable(name, table.codes[measured], results[measured], cost)
 
 

@@ -53,10 +53,15 @@ def transfer_summary(study: TransferStudy) -> str:
     regrets = study.regrets.regret
     i, j = np.unravel_index(np.argmax(regrets), regrets.shape)
     metric = study.columns[j].metric
+    least_alike = (
+        f", those of {names[least[0]]} and {names[least[1]]} least ({_signed(ranks.spearman[least])})"
+        if len(pairs) > 1
+        else ""
+    )
     return (
-        f"Over {study.architectures} {_what(study)} the rankings of {names[most[0]]} and {names[most[1]]} agree most "
-        f"(Spearman {_signed(ranks.spearman[most])}), those of {names[least[0]]} and {names[least[1]]} least "
-        f"({_signed(ranks.spearman[least])}). On {names[j]} the best of {names[i]} is {regrets[i, j]:.2f}"
+        f"Over {study.architectures} {_what(study)} the rankings of {names[most[0]]} and {names[most[1]]} agree"
+        f"{' most' if least_alike else ''} (Spearman {_signed(ranks.spearman[most])}){least_alike}. "
+        f"On {names[j]} the best of {names[i]} is {regrets[i, j]:.2f}"
         f"{_unit(metric)} below the best one, and {study.regrets.better_percent[i, j]:.0f} % of all are better."
     )
 
@@ -102,9 +107,9 @@ def write_transfer_report(study: TransferStudy, folder: Path, *, formats: Iterab
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
     figures = transfer_figures(study)
     noise = {
-        column.dataset: f"mean {column.means.mean():.2f}, deviation {column.means.std():.2f}, "
-        f"over seeds {column.noise:.2f}; one seed with another {reliability:.2f}"
-        for column, reliability in zip(study.columns, study.ranks.reliability, strict=True)
+        name: f"mean {column.means.mean():.2f}, deviation {column.means.std():.2f}, "
+        f"over seeds {_number(column.noise)}; one seed with another {_number(reliability)}"
+        for name, column, reliability in zip(study.datasets, study.columns, study.ranks.reliability, strict=True)
     }
     top = f"top {study.top_percent:g} %"
     sections = [
@@ -126,8 +131,8 @@ def write_transfer_report(study: TransferStudy, folder: Path, *, formats: Iterab
             "What the best of one dataset is worth on another",
             {},
             text="The architecture that a perfect search on the row's dataset returns, by its mean validation result, "
-            "on the column's: how far below the best there, and what share of architectures is better. The best one "
-            "is partly lucky where it has few seeds.",
+            "on the column's: its distance to the best one of that dataset, and what share of architectures is better. "
+            "The best one is partly lucky where it has few seeds.",
             blocks=[figure("regret"), figure("better")],
         ),
     ]
@@ -188,6 +193,10 @@ def _what(study: TransferStudy) -> str:
 def _unit(metric: Metric) -> str:
     """After a difference of two values."""
     return {"": "", "%": " points"}.get(metric.unit, f" {metric.unit}")
+
+
+def _number(value: float) -> str:
+    return "not known" if np.isnan(value) else f"{value:.2f}"
 
 
 def _signed(value: float) -> str:

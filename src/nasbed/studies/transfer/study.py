@@ -46,8 +46,8 @@ class DatasetColumn:
 
 @dataclass(frozen=True, slots=True)
 class Regrets:
-    """Of the architecture that is best on the row's dataset, by what a search there sees, on the column's dataset: how
-    far it is below the best there, and the share of architectures that are better, in per cent."""
+    """What the architecture that is best on the row's dataset, by what a search sees, is worth on the column's: its
+    distance to the best of that dataset, and the share of architectures that are better, in per cent."""
 
     regret: Floats
     better_percent: Floats
@@ -71,7 +71,9 @@ class TransferStudy:
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        return tuple(column.dataset for column in self.columns)
+        """A name for each column: its dataset, or its table where two tables are of one dataset."""
+        names = tuple(column.dataset for column in self.columns)
+        return names if len(set(names)) == len(names) else tuple(column.table for column in self.columns)
 
 
 def transfer_study(
@@ -97,6 +99,9 @@ def transfer_study(
             f"rankings are compared on 20 architectures or more, these tables have {len(codes)} in common"
         )
     columns = tuple(_column(table, codes) for table in tables)
+    for column in columns:
+        if np.ptp(column.means) == 0:
+            raise InvalidOption(f"all architectures have the same {column.metric.key} in {column.table}; leave it out")
     signed = [column.results if column.metric.direction == "maximize" else -column.results for column in columns]
     counts = space.properties(codes).get("parameters")
     operations = space.operations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +57,24 @@ def test_collecting_recipes_are_for_populations_and_differ_where_their_data_does
         recipe.check_population()
         assert recipe.precision == "bfloat16" and recipe.nesterov
         assert (recipe.learning_rate, recipe.warm_up, recipe.weight_decay) == (0.1, 0.05, 5e-4)
-    for recipe in (nb101, nb201, fbnet):
-        assert recipe.epochs[-1] * recipe.steps_per_epoch(40_000) == 8 * 100
+    for recipe, epochs in ((nb101, 8), (nb201, 8), (fbnet, 16)):
+        assert recipe.epochs[-1] * recipe.steps_per_epoch(40_000) == epochs * 100
     assert not nb201.flip and nb201.split is None, "digits and letters have no mirror images, and splits of their own"
     assert nb201.skeleton == {"channels": 16, "cells_per_stage": 1}
     assert (
         fbnet.flip and fbnet.split == nb101.split and fbnet.label_smoothing == load_recipe("snb-fbnet").label_smoothing
     )
+
+
+def test_the_reference_is_the_papers_recipe_less_what_populations_do_not_have() -> None:
+    reference, paper = load_recipe("reference-darts"), load_recipe("snb-darts")
+    reference.check_population()
+    changed = {item.name for item in fields(Recipe) if getattr(reference, item.name) != getattr(paper, item.name)}
+    assert changed == {
+        *("name", "source", "epochs", "skeleton", "precision"),
+        *("mixup", "auxiliary_weight", "drop_path"),
+    }
+    assert reference.epochs == (30,) and reference.skeleton == {"channels": 16, "cells": 8}
 
 
 @pytest.mark.parametrize("name", list(RECIPES))

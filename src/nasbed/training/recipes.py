@@ -120,6 +120,26 @@ for _recipe in (
     ),
     replace(
         _COLLECT,
+        name="reference-darts",
+        epochs=(30,),
+        batch=96,
+        learning_rate=0.025,
+        final_learning_rate=1e-8,
+        warm_up=0.0,
+        nesterov=False,
+        weight_decay=3e-4,
+        gradient_clip=5.0,
+        crop_padding=4,
+        cutout=16,
+        epoch_images=None,
+        skeleton={"channels": 16, "cells": 8},
+        source=(
+            "what shorter trainings of DARTS networks are compared with: snb-darts with 30 epochs for 100, half the "
+            "channels, bfloat16, and without mixup, the auxiliary head and drop path, which populations do not have"
+        ),
+    ),
+    replace(
+        _COLLECT,
         name="collect-nb101",
         skeleton={"channels": 16, "stacks": 3, "cells_per_stack": 1},
         source="the embedded table of NAS-Bench-101 cells; see docs/datasheet.md",
@@ -138,6 +158,7 @@ for _recipe in (
     replace(
         _COLLECT,
         name="collect-fbnet",
+        epochs=(1, 2, 4, 8, 16),
         label_smoothing=0.1,
         skeleton={
             "stage_channels": (8, 12, 16, 32, 56, 92, 176),

@@ -17,6 +17,7 @@ from hypothesis import settings
 from support.examples import THOROUGH, USUAL
 from support.figures import Rendering
 
+gc.disable()  # until all tests are collected: see pytest_collection_finish
 os.environ.setdefault(
     "OMP_NUM_THREADS", "1"
 )  # the suite runs one process a core; threads on top only wait for each other
@@ -50,9 +51,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """What the collected modules brought in stays for the whole run: to search it for garbage is a tenth of the time."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    gc.enable()
 
 
 RENDERING = Rendering()

@@ -44,8 +44,14 @@ def run_command(
 
 
 FORKS = """
-import json, os, sys
+import gc, json, os, sys
+from contextlib import suppress
+from importlib import import_module
 from nasbed.cli import main
+for name in ("torch", "scipy.stats", "pyarrow.parquet", "numba", "sklearn", "lightgbm", "altair", "ConfigSpace"):
+    with suppress(ImportError):
+        import_module(name)
+gc.freeze()
 statuses = []
 for number, words in enumerate(json.loads(sys.argv[1])):
     if child := os.fork():
@@ -54,15 +60,22 @@ for number, words in enumerate(json.loads(sys.argv[1])):
     for stream, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(f"{sys.argv[2]}/{number}.{name}", os.O_CREAT | os.O_WRONLY), stream)
     sys.argv = ["nasbed", *words]
-    main()
-    sys.exit()
+    status = 1
+    try:
+        main()
+    except SystemExit as exit:
+        status = exit.code or 0
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 print(json.dumps(statuses))
 """
 
 
 def run_forks(commands: Sequence[Sequence[str]], cwd: Path, printed: Path) -> list[CompletedProcess[str]]:
-    """What each command prints and its exit status, in a process of its own that has imported nothing but the tree of
-    commands. They are forks of one process, which saves the start of the others.
+    """What each command prints and its exit status, in a process of its own that has imported the libraries and the tree
+    of commands, nothing else of nasbed. They are forks of one process, which saves the start of the others.
 
     Args:
         commands: the words after ``nasbed``.

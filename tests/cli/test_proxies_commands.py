@@ -56,9 +56,21 @@ def test_score_like_and_compare(
     assert "between seeds" in capsys.readouterr().out
 
 
+def test_score_the_architectures_of_a_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    listing, out = tmp_path / "cells.txt", tmp_path / "scores.parquet"
+    lines = (Path(__file__).parents[2] / "campaigns" / "nb201-300.txt").read_text().splitlines()[:4]
+    listing.write_text("\n".join([*lines, "", lines[0]]))
+    of_list = ("score", "--space", "nb201", "--architectures", listing, "--proxies", "params", *QUICK, "-o", out)
+    assert run(monkeypatch, *of_list) == 0
+    table = ScoreTable.read(out)
+    assert sorted(table.space.format(arch) for arch in table.space.architectures(table.codes)) == sorted(lines)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("score", "--architectures", "all", "--table", "x", "-o", "s.parquet"), "give it with --space"),
+        (("score", "--space", "nb201", "--architectures", "no.txt", "-o", "s.parquet"), "no.txt cannot be read"),
         (("score", "-o", "s.parquet"), "--space, --table or --like"),
         (("score", "--space", "nb201", "--table", "x", "-o", "s.parquet"), "give exactly one"),
         (("score", "--space", "nb201", "-o", "s.csv"), "NAME.parquet"),

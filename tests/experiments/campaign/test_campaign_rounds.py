@@ -16,8 +16,8 @@ import nasbed
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import LocalEngine
 from nasbed.core.observation import Observation
+from nasbed.experiments.architecture_lists import listed_architectures
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, Repeats, collect, trainer_of
-from nasbed.experiments.campaign.grid_architectures import listed_architectures
 from nasbed.experiments.campaign.poor_region import operations_of, sample_poor
 from nasbed.experiments.campaign.proposers import quotas, schedule
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Proposal
@@ -240,7 +240,7 @@ def test_grid_reads_a_file_and_names_the_line_that_is_wrong(tmp_path: Path) -> N
 
 def test_grid_of_functions_has_one_cell_for_each_of_4954() -> None:
     nb201 = space("nb201")
-    cells = listed_architectures(Grid("functions"), nb201)
+    cells = listed_architectures("functions", nb201)
     functions = nb201.function_codes(list(nb201.enumerate()))
     assert len(cells) == 4954
     assert {cell.code for cell in cells} == set(map(tuple, functions.tolist()))

@@ -55,11 +55,20 @@ def score(
     like: Annotated[
         Path | None, typer.Option(metavar="FILE.parquet", help="Score the architectures of another file of scores.")
     ] = None,
+    architectures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|functions|all",
+            help="With --space: score those of a file with one per line, one of each function, or all.",
+        ),
+    ] = None,
     dataset: Annotated[str, typer.Option(help="The dataset of the images, from: nasbed data list")] = "digits",
     proxies: Annotated[str, typer.Option(help="Comma-separated names from 'nasbed proxies list'.")] = "all",
     n: Annotated[
         int | None,
-        typer.Option("--n", min=1, show_default="1000; all of a table or file", help="The number of architectures."),
+        typer.Option(
+            "--n", min=1, show_default="1000; all of a table, file or list", help="The number of architectures."
+        ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="The number of seeds of weights and images: 0, 1, 2 …")] = 1,
     batch: Annotated[int, typer.Option(min=1, help="The number of images.")] = 64,
@@ -98,7 +107,7 @@ def score(
 
     names = list(PROXIES) if proxies == "all" else _names(proxies)
     place = chosen_device(device)
-    archs = _architectures(space, table, like, n, sample_seed)
+    archs = _architectures(space, table, like, architectures, n, sample_seed)
     alone = processes == 1 or (processes is None and place.type == "cuda")
     engine = SerialEngine() if alone and timeout is None else LocalEngine(processes)
     on_interrupt(lambda: _scores_kept(journal_of(out)))
@@ -230,22 +239,37 @@ def _names(text: str) -> list[str]:
 
 
 def _architectures(
-    name: str | None, table: str | None, like: Path | None, count: int | None, seed: int
+    name: str | None, table: str | None, like: Path | None, listing: str | None, count: int | None, seed: int
 ) -> list[Architecture]:
-    """Random architectures of a space, a table or a file; without a number, all of a table or a file."""
+    """The architectures to score. A space without a list gives random ones.
+
+    Args:
+        name: of a space.
+        table: an id or a folder.
+        like: a file of scores.
+        listing: of architectures of the space.
+        count: how many, drawn at random; without it, 1000 of a space, all of a table, a file or a list.
+        seed: of what is drawn.
+    """
     import numpy as np
 
     from nasbed.benchmarks.catalog import load_table
+    from nasbed.experiments.architecture_lists import listed_architectures
     from nasbed.experiments.scoring import random_architectures
     from nasbed.proxies.table import open_scores
     from nasbed.spaces import space
 
     if sum(option is not None for option in (name, table, like)) != 1:
         raise InvalidOption("architectures come from --space, --table or --like; give exactly one")
+    if listing is not None and name is None:
+        raise InvalidOption("--architectures are of a space; give it with --space")
     rng = np.random.default_rng(seed)
-    if name is not None:
+    if name is not None and listing is not None:
+        searched = space(name)
+        codes = searched.codes(listed_architectures(listing, searched, option="--architectures"))
+    elif name is not None:
         return random_architectures(space(name), 1000 if count is None else count, rng)
-    if like is not None:
+    elif like is not None:
         scored = open_scores(like)
         searched, codes = scored.space, scored.codes
     else:

@@ -12,7 +12,7 @@ from nasbed.core.errors import InvalidOption, NasbedError, exception_line
 from nasbed.core.observation import Observation
 from nasbed.core.status import Status
 from nasbed.core.tracebacks import with_place
-from nasbed.experiments.campaign.grid_architectures import listed_architectures
+from nasbed.experiments.architecture_lists import listed_architectures
 from nasbed.experiments.campaign.journal import FinishedTrial, Journal
 from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats
 from nasbed.experiments.campaign.proposers import generator, schedule, sources_of
@@ -230,5 +230,5 @@ def _grid_of(grid: Grid, campaign: Campaign, trainer: Trainer) -> list[tuple[Arc
         raise InvalidOption(
             f"[grid] fidelities are of the trainer's, {', '.join(map(str, trainer.fidelities))}, got {unknown[0]}"
         )
-    archs = listed_architectures(grid, trainer.space, campaign.folder)
+    archs = listed_architectures(grid.architectures, trainer.space, campaign.folder)
     return [(arch, fidelity, seed) for seed in grid.seeds for fidelity in fidelities for arch in archs]

@@ -1,15 +1,14 @@
-"""The architectures of a grid."""
+"""Lists of architectures: of a grid, or of networks to score."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
-from nasbed.experiments.campaign.plan import Grid
 from nasbed.spaces import SPACES
 from nasbed.spaces.base import SearchSpace
 
@@ -17,9 +16,17 @@ ALL = "all"
 FUNCTIONS = "functions"
 
 
-def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) -> list[Architecture]:
-    """The architectures that a grid names, each once, in their order; a file is relative to ``folder``."""
-    listing = grid.architectures
+def listed_architectures(
+    listing: str | Sequence[str], space: SearchSpace, folder: Path = Path(), *, option: str = "[grid] architectures"
+) -> list[Architecture]:
+    """The architectures of a list, each once, in their order.
+
+    Args:
+        listing: Texts, the name of a file with one per line, or ``all``, ``functions`` or ``nb101:5``.
+        space: Where they are from.
+        folder: What the name of a file is relative to.
+        option: Whose value the list is, for errors.
+    """
     if not isinstance(listing, str):
         return _each_once(space.parse(text) for text in listing)
     if listing == ALL:
@@ -29,15 +36,14 @@ def listed_architectures(grid: Grid, space: SearchSpace, folder: Path = Path()) 
     owner, colon, limit = listing.partition(":")
     if colon and owner in SPACES:
         if owner != space.name:
-            raise InvalidOption(f"[grid] architectures {listing} are those of {owner}, the space is {space.name}")
+            raise InvalidOption(f"{option} {listing} are those of {owner}, the space is {space.name}")
         return space.architectures(space.codes_up_to(limit))
     path = folder / listing
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise BadFile(
-            f"[grid] architectures are {ALL}, {FUNCTIONS}, nb101:5, a list or a file of texts, {path} cannot be "
-            f"read: {error}"
+            f"{option} are {ALL}, {FUNCTIONS}, nb101:5, a list or a file of texts, {path} cannot be read: {error}"
         ) from None
     architectures = []
     for number, line in enumerate(lines, 1):

@@ -22,6 +22,7 @@ from nasbed.evaluation import ranks as rk
 from nasbed.evaluation import significance as sg
 from nasbed.evaluation import tradeoffs as to
 from nasbed.evaluation import trajectories as tr
+from nasbed.evaluation.orders import agreement_over_seeds, concordance, order_agreement
 from nasbed.evaluation.rank_transfer import mean_over_seeds, operation_effects, seed_reliability
 from nasbed.evaluation.transfer import hyperparameter_transfer
 
@@ -143,6 +144,15 @@ CASES = {
         shift_free=False,
     ),
     "ranks": Case(lambda v, o: np.sort(rk.ranks(by_method(v, o)), axis=1), scale=0, rank_only=True),
+    "concordance": Case(lambda v, o: concordance(by_method(v, o)), scale=0, rank_only=True, bounded=True),
+    "order_agreement": Case(
+        lambda v, o: order_agreement(by_method(v, o)).mean(), scale=0, rank_only=True, bounded=True
+    ),
+    "agreement_over_seeds": Case(
+        lambda v, o: agreement_over_seeds(v[:390].reshape(10, 3, 13)[np.argsort(o[:10])], np.random.default_rng(0)),
+        scale=0,
+        bounded=True,
+    ),
     "mean_ranks": Case(
         lambda v, o: rk.mean_ranks(by_method(v, o), np.random.default_rng(0)).mean, scale=0, rank_only=True
     ),

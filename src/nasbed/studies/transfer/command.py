@@ -2,40 +2,86 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
-from nasbed.terminal.progress import stage_bar
-from nasbed.terminal.report_options import Formats, OtherTables, Out, TopPercent, check_report
+from nasbed.terminal.interruption import on_interrupt, runs_kept
+from nasbed.terminal.progress import method_bars, stage_bar
+from nasbed.terminal.report_options import Budget, Formats, OtherTables, Out, Processes, TopPercent, check_report
 
 
 def transfer(
     out: Out,
     tables: OtherTables = None,
     top_percent: TopPercent = 10.0,
+    optimizers: Annotated[
+        str,
+        typer.Option(
+            show_default="none", help="Compare the order of these methods too: comma-separated ids, run on each table."
+        ),
+    ] = "",
+    seeds: Annotated[int, typer.Option(min=2, help="The number of runs of each method, with seeds 0, 1, 2 …")] = 20,
+    budget: Budget = "200ev",
+    processes: Processes = None,
+    scores: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE.parquet",
+            show_default="those that come with the package",
+            help="Scores of proxies on a table's dataset; repeat it for each dataset.",
+        ),
+    ] = None,
     format: Formats = ["svg", "png"],  # noqa: B006
 ) -> None:
     """Measure whether architectures that are good on one dataset are good on another: all pairs of tables.
 
-    Without tables, those of NAS-Bench-Unseen, which come with the package.
+    Without tables, those of NAS-Bench-Unseen, which come with the package. With --optimizers also whether search
+    methods keep their order, and with scores on two datasets or more, whether proxies do.
 
     Example: nasbed study transfer --out transfer
 
+    Example: nasbed study transfer --optimizers rs,re,ls,de,bananas --out transfer
+
     Example: nasbed study transfer nb201/cifar10 nb201/cifar100 nb201-chesseract-v1.0 --out transfer
     """
-    on_interrupt(lambda: NOTHING_KEPT)
+    on_interrupt(lambda: runs_kept(out))
     check_report(out, format)
 
     from nasbed.benchmarks.catalog import load_table
-    from nasbed.studies.transfer.page import transfer_summary, transfer_table, write_transfer_report
+    from nasbed.core.execution import LocalEngine
+    from nasbed.experiments.compare import optimizer_class
+    from nasbed.studies.transfer.methods import method_order
+    from nasbed.studies.transfer.page import order_lines, transfer_summary, transfer_table, write_transfer_report
+    from nasbed.studies.transfer.proxies import proxy_order, scores_of
     from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN, transfer_study
 
+    names = [name.strip() for name in optimizers.split(",") if name.strip()]
+    for name in names:
+        optimizer_class(name)
     rule, remedy = "transfer is measured between tables", "name one"
-    with stage_bar("Studying", ("tables", "rankings", "report")) as start_stage:
+    with stage_bar("Studying", ("tables", "rankings", "proxies")) as start_stage:
         start_stage("tables")
-        benchmarks = [load_table(name, rule=rule, remedy=remedy) for name in tables or NAS_BENCH_UNSEEN]
+        benchmarks = {name: load_table(name, rule=rule, remedy=remedy) for name in tables or NAS_BENCH_UNSEEN}
+        opened_tables = list(benchmarks.values())
+        scored = scores_of(opened_tables, scores or ())
         start_stage("rankings")
-        study = transfer_study(benchmarks, top_percent=top_percent)
-        start_stage("report")
-        write_transfer_report(study, out, formats=format)
-    typer.echo(f"{transfer_table(study).text()}\n\n{transfer_summary(study)}\n\n{out / 'report.html'}")
+        study = transfer_study(opened_tables, top_percent=top_percent)
+        start_stage("proxies")
+        proxies = proxy_order(opened_tables, scored)
+    methods = None
+    if names:
+        with method_bars({table.name: len(names) * seeds for table in opened_tables}) as on_run:
+            methods = method_order(
+                benchmarks,
+                names,
+                seeds=seeds,
+                budget=budget,
+                out=out / "runs",
+                engine=LocalEngine(processes),
+                progress=on_run,
+            )
+    write_transfer_report(study, out, methods=methods, proxies=proxies, formats=format)
+    statements = "\n\n".join([transfer_table(study).text(), transfer_summary(study), *order_lines(methods, proxies)])
+    typer.echo(f"{statements}\n\n{out / 'report.html'}")

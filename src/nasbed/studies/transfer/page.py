@@ -13,11 +13,12 @@ from nasbed.core.json_values import plain
 from nasbed.core.metric import Metric
 from nasbed.drawing.blocks import figure
 from nasbed.drawing.figures import write_report
-from nasbed.drawing.marks import Chart
-from nasbed.drawing.matrices import matrix_figure
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.page import Section
-from nasbed.studies.transfer.study import TransferStudy
+from nasbed.studies.transfer.figures import order_figures, transfer_figures
+from nasbed.studies.transfer.methods import MethodOrder
+from nasbed.studies.transfer.proxies import ProxyOrder
+from nasbed.studies.transfer.study import Floats, TransferStudy
 
 MEANS = (
     "Spearman's correlation of mean results on two datasets. 1: the same order; 0: knowing one says nothing about the "
@@ -31,6 +32,15 @@ CORRECTED = (
 OPERATIONS = (
     "How far the mean result of architectures with an operation on an edge lies above the mean of all, in standard "
     "deviations, averaged over edges."
+)
+METHODS = (
+    "Final regrets and mean ranks of search methods on every dataset. Then Kendall's tau between the orders of their "
+    "mean regrets on two datasets; on the diagonal, between two halves of the seeds of one. Concordance is 1 where all "
+    "datasets order the methods alike and 0 where they have nothing in common."
+)
+PROXIES = (
+    "Spearman's correlation of the scores of untrained networks with their results. Then Kendall's tau between the "
+    "orders that two datasets give to the proxies."
 )
 
 
@@ -66,7 +76,28 @@ def transfer_summary(study: TransferStudy) -> str:
     )
 
 
-def transfer_numbers(study: TransferStudy) -> dict[str, Any]:
+def order_lines(methods: MethodOrder | None, proxies: ProxyOrder | None) -> list[str]:
+    """What was found about the order of methods and of proxies, a sentence each."""
+    lines = []
+    if methods is not None:
+        lines.append(
+            f"The order of {len(methods.methods)} methods ({methods.seeds} seeds, {methods.budget}): "
+            f"concordance {_interval(methods)} over datasets; two halves of the seeds of one dataset agree by tau "
+            f"{_signed(float(np.nanmean(methods.own_agreement)))}, two datasets by "
+            f"{_signed(_mean_of_pairs(methods.agreement))}."
+        )
+    if proxies is not None:
+        lines.append(
+            f"The order of {len(proxies.proxies)} proxies ({proxies.networks} networks): concordance "
+            f"{_interval(proxies)} over {len(proxies.datasets)} datasets; two of them agree by tau "
+            f"{_signed(_mean_of_pairs(proxies.agreement))}."
+        )
+    return lines
+
+
+def transfer_numbers(
+    study: TransferStudy, methods: MethodOrder | None = None, proxies: ProxyOrder | None = None
+) -> dict[str, Any]:
     """Everything, for ``numbers.json``."""
     numbers: dict[str, Any] = plain(
         {
@@ -100,12 +131,51 @@ def transfer_numbers(study: TransferStudy) -> dict[str, Any]:
             "operation_effects": study.effects,
         }
     )
+    if methods is not None:
+        numbers["methods"] = plain(
+            {
+                "names": methods.methods,
+                "budget": methods.budget,
+                "seeds": methods.seeds,
+                "final_regrets": methods.regrets,
+                "mean_ranks": methods.ranks,
+                "order_agreement": methods.agreement,
+                "order_agreement_over_seeds": methods.own_agreement,
+                "concordance": [methods.concordance, methods.low, methods.high],
+            }
+        )
+    if proxies is not None:
+        numbers["proxies"] = plain(
+            {
+                "names": proxies.proxies,
+                "datasets": [study.datasets[place] for place in proxies.datasets],
+                "networks": proxies.networks,
+                "spearman": proxies.correlations,
+                "order_agreement": proxies.agreement,
+                "concordance": [proxies.concordance, proxies.low, proxies.high],
+            }
+        )
     return numbers
 
 
-def write_transfer_report(study: TransferStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
-    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
-    figures = transfer_figures(study)
+def write_transfer_report(
+    study: TransferStudy,
+    folder: Path,
+    *,
+    methods: MethodOrder | None = None,
+    proxies: ProxyOrder | None = None,
+    formats: Iterable[str] = ("svg", "png"),
+) -> None:
+    """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be.
+
+    Args:
+        study: Tables against each other.
+        folder: Where to write.
+        methods: The order of search methods, where they were run.
+        proxies: The order of proxies, where there are scores.
+        formats: Of the figures.
+    """
+    figures = transfer_figures(study) | order_figures(study, methods, proxies)
     noise = {
         name: f"mean {column.means.mean():.2f}, deviation {column.means.std():.2f}, "
         f"over seeds {_number(column.noise)}; one seed with another {_number(reliability)}"
@@ -138,52 +208,26 @@ def write_transfer_report(study: TransferStudy, folder: Path, *, formats: Iterab
     ]
     if "operations" in figures:
         sections.append(Section("What helps where", {}, text=OPERATIONS, blocks=[figure("operations")]))
+    if methods is not None:
+        (sentence,) = order_lines(methods, None)
+        blocks = [figure("method_regrets"), figure("method_ranks"), figure("method_orders")]
+        sections.append(Section("Which methods keep their order?", {}, text=f"{sentence} {METHODS}", blocks=blocks))
+    if proxies is not None:
+        (sentence,) = order_lines(None, proxies)
+        blocks = [figure("proxies"), figure("proxy_orders")]
+        sections.append(Section("Which proxies keep their order?", {}, text=f"{sentence} {PROXIES}", blocks=blocks))
     title = f"Transfer between {len(study.columns)} datasets"
-    write_report(folder, title, sections=sections, figures=figures, numbers=transfer_numbers(study), formats=formats)
+    numbers = transfer_numbers(study, methods, proxies)
+    write_report(folder, title, sections=sections, figures=figures, numbers=numbers, formats=formats)
 
 
-def transfer_figures(study: TransferStudy) -> dict[str, Chart]:
-    """The matrices as figures, by name."""
-    names, ranks = study.datasets, study.ranks
-    spearman, rows = ranks.spearman, list(names)
-    if len(study.parameters):
-        spearman, rows = np.vstack([spearman, study.parameters]), [*names, "parameters"]
-    regret = study.regrets.regret
-    units = {column.metric.unit for column in study.columns}
-    unit = f" [{units.pop()}]" if len(units) == 1 and units != {""} else ""
-    figures = {
-        "spearman": matrix_figure(spearman, rows, names, title="Spearman", extent=1),
-        "corrected": matrix_figure(ranks.corrected, names, names, title="Spearman without noise", extent=1),
-        "top": matrix_figure(
-            ranks.top, names, names, title=f"Spearman in the row's top {study.top_percent:g} %", extent=1
-        ),
-        "overlap": matrix_figure(ranks.overlap, names, names, title="rank-biased overlap", extent=1),
-        "regret": matrix_figure(
-            regret,
-            names,
-            names,
-            title=f"regret{unit}",
-            extent=float(regret.max()),
-            row_title="best on",
-            column_title="used on",
-        ),
-        "better": matrix_figure(
-            study.regrets.better_percent,
-            names,
-            names,
-            title="better architectures [%]",
-            extent=100,
-            digits=0,
-            row_title="best on",
-            column_title="used on",
-        ),
-    }
-    if study.effects.size:
-        effects = np.nanmean(study.effects, axis=1)
-        figures["operations"] = matrix_figure(
-            effects, names, study.operations, title="effect of an operation", extent=float(np.abs(effects).max())
-        )
-    return figures
+def _interval(order: MethodOrder | ProxyOrder) -> str:
+    return f"{order.concordance:.2f} ({order.low:.2f} to {order.high:.2f})"
+
+
+def _mean_of_pairs(agreement: Floats) -> float:
+    """The mean over pairs of different datasets."""
+    return float(np.nanmean(agreement[np.triu_indices(len(agreement), 1)]))
 
 
 def _what(study: TransferStudy) -> str:

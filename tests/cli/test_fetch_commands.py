@@ -336,4 +336,4 @@ def test_import_lists_the_formats_with_their_options(user: User) -> None:
 @pytest.mark.parametrize("word", ["fetch", "import"])
 def test_help_teaches_by_examples(user: User, word: str) -> None:
     output = user.ok(word, "--help")
-    assert output.count(f"Example: nasbed {word}") == 3 and "in which benchmarks look for them" in output
+    assert output.count(f"Example: nasbed {word}") >= 3 and "in which benchmarks look for them" in output

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 def fetch(
     id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="A file from: nasbed fetch --list", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="ID|FILE.tar.gz|URL",
+            help="A file from 'nasbed fetch --list', or a release by 'nasbed release', by path or address.",
+            show_default=False,
+        ),
     ] = None,
     out: TablesFolder = None,
     sha256: Annotated[
@@ -36,7 +41,8 @@ def fetch(
     list_files: Annotated[bool, typer.Option("--list", help="List the files that can be fetched.")] = False,
     json: Json = False,
 ) -> None:
-    """Download a published file, check it, and make tables of it. An interrupted download resumes.
+    """Download a published file, check it, and make tables of it; or install a release, its tables and surrogates. An
+    interrupted download resumes.
 
     Files and tables are kept in the folder NASBED_HOME, or else in the user's data folder.
 
@@ -45,12 +51,19 @@ def fetch(
     Example: nasbed fetch nb101-108
 
     Example: nasbed fetch nb301 --unverified --keep
+
+    Example: nasbed fetch my-benchmarks-v1.0.tar.gz
     """
     if list_files:
         _list_files(json)
         return
     if id is None:
         raise InvalidOption("a fetch needs the id of a published file; list them with: nasbed fetch --list")
+    if id.endswith(".tar.gz"):
+        if out is not None or url is not None:
+            raise InvalidOption("a release goes into NASBED_HOME and has its own address; leave out --out and --url")
+        _install(id, sha256, unverified=unverified, keep=keep, json=json)
+        return
     from nasbed.results.sources import SOURCES
 
     source = SOURCES.get(id)
@@ -61,6 +74,41 @@ def fetch(
     on_interrupt(lambda: "the downloaded part is kept; the same command resumes it")
     tables = _fetch(source, address, expected, out, keep)
     print_written(tables, json)
+
+
+def _install(place: str, sha256: str | None, *, unverified: bool, keep: bool, json: bool) -> None:
+    """Install a release from a file, or from an address after downloading it."""
+    from nasbed.core.download import download
+    from nasbed.core.files import file_sha256
+    from nasbed.core.home import downloads_folder, home
+    from nasbed.experiments.release_archive import install_archive
+
+    if "://" in place:
+        if sha256 is None and not unverified:
+            raise InvalidOption(
+                "the SHA-256 of a release is given with --sha256, as 'nasbed release' prints it; or accept the file "
+                "unchecked with --unverified"
+            )
+        path = downloads_folder() / place.rsplit("/", 1)[1]
+        on_interrupt(lambda: "the downloaded part is kept; the same command resumes it")
+        with byte_bar(f"Fetching {path.name}") as report_bytes:
+            download(place, path, sha256=sha256, progress=report_bytes, say=note)
+    else:
+        path = Path(place)
+        if not path.is_file():
+            raise BadFile(f"{path} is not a file; check the path")
+        if sha256 is not None and file_sha256(path) != sha256:
+            raise BadFile(f"{path} has SHA-256 {file_sha256(path)}, expected {sha256}; get it again")
+    try:
+        parts = install_archive(path, home())
+    finally:
+        if "://" in place and not keep:
+            path.unlink(missing_ok=True)
+    if json:
+        print_json([{"name": part.name, "path": str(part.path), "new": part.is_new} for part in parts])
+        return
+    for part in parts:
+        typer.echo(f"{part.name}: {'installed in' if part.is_new else 'was already in'} {part.path}")
 
 
 def _fetch(source: Source, address: str, sha256: str | None, out: Path | None, keep: bool) -> list[Results]:

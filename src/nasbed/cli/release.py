@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import readable
 from nasbed.terminal.progress import note
@@ -32,7 +35,15 @@ def release(
     plan: Annotated[
         Path, typer.Argument(metavar="RELEASE.TOML", help="The plan of the release; docs/datasheet.md shows one.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="A new folder, with the layout of NASBED_HOME.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR|FILE.tar.gz",
+            help="A new folder, with the layout of NASBED_HOME, or one file, which 'nasbed fetch' installs.",
+        ),
+    ],
     journals: Annotated[
         Path | None,
         typer.Option(
@@ -47,22 +58,37 @@ def release(
     tables and artefacts under one version. Prints their quality as Markdown. The same input gives the same bytes.
 
     Example: nasbed release campaigns/release.toml --journals journals --out src/nasbed/embedded
+
+    Example: nasbed release release.toml --out my-benchmarks-v1.0.tar.gz
     """
     from nasbed.experiments import release as releasing
+    from nasbed.experiments.release_archive import SUFFIX, write_archive
 
-    check_folder(out, "a release goes")
+    is_archive = out.name.endswith(SUFFIX)
+    check_folder(out.parent if is_archive else out, "a release goes")
+    if is_archive and out.exists():
+        raise InvalidOption(f"a release never changes, {out} exists; remove it or name another")
+    folder = out.with_name(f".{secrets.token_hex(8)}.partial") if is_archive else out
     on_interrupt(lambda: NOTHING_KEPT)
-    surrogates = releasing.release(
-        releasing.ReleasePlan.read(plan),
-        plan.parent if journals is None else journals,
-        out,
-        processes=processes or os.cpu_count() or 1,
-        on_progress=lambda name: note(f"making {name}"),
-    )
+    try:
+        surrogates = releasing.release(
+            releasing.ReleasePlan.read(plan),
+            plan.parent if journals is None else journals,
+            folder,
+            processes=processes or os.cpu_count() or 1,
+            on_progress=lambda name: note(f"making {name}"),
+        )
+        sha256 = write_archive(folder, out) if is_archive else ""
+    finally:
+        if is_archive:
+            shutil.rmtree(folder, ignore_errors=True)
     columns = ("name", "rows", "bytes", "fit [s]", *FIGURES)
     for line in (columns, ["---"] * len(columns), *map(_row, surrogates)):
         typer.echo(f"| {' | '.join(line)} |")
-    typer.echo(f"\nWritten: {out}\nTry it:  NASBED_HOME={out} nasbed list benchmarks")
+    if is_archive:
+        typer.echo(f"\nWritten: {out}\nSHA-256: {sha256}\nInstall: nasbed fetch {out} --sha256 {sha256}")
+    else:
+        typer.echo(f"\nWritten: {out}\nTry it:  NASBED_HOME={out} nasbed list benchmarks")
 
 
 def _row(surrogate: ReleasedPart) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import nasbed
+from nasbed.studies.transfer.methods import method_order
 from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN, TransferStudy, transfer_study
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +32,14 @@ def test_matrices_are_those_of_the_tables(study: TransferStudy) -> None:
     for matrix in (study.ranks.corrected, study.regrets.regret, study.effects.mean(axis=1)):
         for name, values in zip(study.datasets, matrix, strict=True):
             assert line(name, values) in PAGE
+
+
+@pytest.mark.thorough
+def test_regrets_of_quick_methods_are_those_of_runs(tmp_path: Path) -> None:
+    tables = {name: nasbed.load(name) for name in NAS_BENCH_UNSEEN}
+    order = method_order(tables, ["rs", "re", "ls"], seeds=20, budget="200ev", out=tmp_path)  # type: ignore[arg-type]
+    for name, values in zip(order.methods, order.regrets.mean(axis=2), strict=True):
+        assert line(f"`{name}`", values) in PAGE
 
 
 def test_noise_is_that_of_the_tables(study: TransferStudy) -> None:

@@ -4,16 +4,16 @@ takes to start and import. Each group of commands has one test besides that star
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
-from subprocess import PIPE, CompletedProcess, run
+from subprocess import PIPE, CompletedProcess
 from unittest.mock import patch
 
 from nasbed.cli import main
+from support.forks import fork_command
 
 
 def run_command(
@@ -43,53 +43,20 @@ def run_command(
     return CompletedProcess(words, status or 0, _text(out), _text(err))
 
 
-FORKS = """
-import gc, json, os, sys
-from contextlib import suppress
-from importlib import import_module
-from nasbed.cli import main
-for name in ("torch", "scipy.stats", "pyarrow.parquet", "numba", "sklearn", "lightgbm", "altair", "ConfigSpace"):
-    with suppress(ImportError):
-        import_module(name)
-gc.freeze()
-statuses = []
-for number, words in enumerate(json.loads(sys.argv[1])):
-    if child := os.fork():
-        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-        continue
-    for stream, name in ((1, "out"), (2, "err")):
-        os.dup2(os.open(f"{sys.argv[2]}/{number}.{name}", os.O_CREAT | os.O_WRONLY), stream)
-    sys.argv = ["nasbed", *words]
-    status = 1
-    try:
-        main()
-    except SystemExit as exit:
-        status = exit.code or 0
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
-print(json.dumps(statuses))
-"""
-
-
-def run_forks(commands: Sequence[Sequence[str]], cwd: Path, printed: Path) -> list[CompletedProcess[str]]:
+def run_forks(commands: Sequence[Sequence[str]], cwd: Path) -> list[CompletedProcess[str]]:
     """What each command prints and its exit status, in a process of its own that has imported the libraries and the tree
-    of commands, nothing else of nasbed. They are forks of one process, which saves the start of the others.
+    of commands, nothing else of nasbed.
 
     Args:
         commands: the words after ``nasbed``.
         cwd: the working directory.
-        printed: an empty folder for what they print.
     """
-    words = [sys.executable, "-c", FORKS, json.dumps(commands), str(printed)]
-    process = run(words, stdout=PIPE, text=True, cwd=cwd, timeout=120, check=True)
-    return [
-        CompletedProcess(
-            command, status, (printed / f"{number}.out").read_text(), (printed / f"{number}.err").read_text()
-        )
-        for number, (command, status) in enumerate(zip(commands, json.loads(process.stdout), strict=True))
-    ]
+    completed = []
+    for words in commands:
+        with fork_command(*words, cwd=cwd, stdout=PIPE, stderr=PIPE) as process:
+            output, errors = process.communicate(timeout=120)
+        completed.append(CompletedProcess(words, process.wait(), output, errors))
+    return completed
 
 
 def _text(stream: io.TextIOWrapper) -> str:

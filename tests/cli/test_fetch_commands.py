@@ -28,6 +28,7 @@ from nasbed.results import Results
 from nasbed.results.importers import IMPORTERS
 from nasbed.results.sources import SOURCES
 from support.commands import run_command
+from support.forks import Fork, fork_command
 from support.local_server import Behaviour, Server, serving, sha256
 
 TABLE = "".join(f"{90 + number / 1000:.3f}\n" for number in range(2_000)).encode()
@@ -100,8 +101,9 @@ class User:
             "COLUMNS": "200",
         }
 
-    def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "nasbed", *words]
+    def start(self, *words: str, **options: Any) -> Fork:
+        """The command in a process of its own."""
+        return fork_command(*words, **{"env": self.environment} | options)
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         with installed(self.plugin):
@@ -179,8 +181,8 @@ def test_fetch_that_was_cut_resumes(user: User, server: Server) -> None:
 
 def test_fetch_interrupted_says_so_and_resumes_the_next_time(user: User, server: Server) -> None:
     server.behaviour.stall = 6_000
-    words = user.command("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=user.environment) as process:
+    words = ("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
+    with user.start(*words, stderr=subprocess.PIPE) as process:
         part = user.home / "downloads" / "tiny.txt.part"
         deadline = time.monotonic() + 20
         while not (part.exists() and part.stat().st_size == 6_000):
@@ -209,9 +211,7 @@ def test_fetch_by_two_at_once_downloads_once(user: User, server: Server, monkeyp
 
     server.behaviour.stall = 6_000
     words = ("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
-    with subprocess.Popen(
-        user.command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=user.environment
-    ) as first:
+    with user.start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as first:
         assert server.behaviour.stalled.wait(20)
         monkeypatch.setattr("nasbed.core.locks.waiting_lock", wait)
         second = user.run(*words)
@@ -280,11 +280,10 @@ def test_fetch_lists_what_there_is(user: User) -> None:
 
 def test_fetch_draws_a_bar_on_a_terminal_and_only_there(user: User, server: Server) -> None:
     """On a pseudo-terminal of its own; what is printed goes elsewhere and stays clean."""
-    words = user.command("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
+    words = ("fetch", "tiny", "--url", server.url, "--sha256", RIGHT)
     master, terminal = pty.openpty()
-    with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=terminal, text=True, env=user.environment | {"TERM": "xterm"}
-    ) as process:
+    environment = user.environment | {"TERM": "xterm"}
+    with user.start(*words, stdout=subprocess.PIPE, stderr=terminal, env=environment) as process:
         os.close(terminal)
         drawn = b""
         try:

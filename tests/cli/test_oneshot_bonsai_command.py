@@ -23,6 +23,7 @@ from nasbed.oneshot.record import SearchRecord, read_record, write_record
 from nasbed.results import Results
 from nasbed.spaces.bonsai import BonsaiGenotype, Frame
 from nasbed.spaces.bonsai.cell_text import cell_lines
+from support.forks import fork_command
 
 SIZE = ("--epochs", "6", "--channels", "4", "--batch", "16", "--epoch-images", "32", "--seed", "3", "--device", "cpu")
 SETTINGS = (
@@ -59,8 +60,8 @@ def test_bonsai_killed_resumes_to_the_same_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     cut, complete = tmp_path / "cut", tmp_path / "whole"
-    command = [sys.executable, "-u", "-m", "nasbed", "oneshot", *BONSAI, "--out", str(cut)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+    words = ("oneshot", *BONSAI, "--out", str(cut))
+    with fork_command(*words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
         assert running.stdout is not None and running.stdout.readline().startswith("epoch 1: keeps ")
         running.send_signal(signal.SIGKILL)
     assert (cut / "search.ckpt").exists() and not (cut / "search.json").exists()

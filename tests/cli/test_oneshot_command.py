@@ -20,6 +20,7 @@ from nasbed.core.locks import waiting_lock
 from nasbed.oneshot import METHODS
 from nasbed.oneshot.record import SearchRecord, read_record
 from nasbed.results.store import Results
+from support.forks import Fork, fork_script
 
 SMALL = ("--batch", "16", "--epoch-images", "16", "--device", "cpu", "--set", "supernet.split=[200,64]")
 DARTS = ("pc-darts", "--epochs", "3", "--channels", "4", "--cells", "3", *SMALL)
@@ -56,15 +57,10 @@ main()
 
 
 @contextmanager
-def paused_search(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+def paused_search(*arguments: str) -> Iterator[Fork]:
     """A search in a process of its own that has ended its first epoch."""
-    with subprocess.Popen(
-        [sys.executable, "-u", "-c", PAUSED, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as running:
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with fork_script(PAUSED, *arguments, **streams) as running:
         assert running.stdout is not None and running.stdout.readline().startswith("epoch 1: ")
         yield running
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
+from subprocess import DEVNULL
 from time import monotonic, sleep
 
 import numpy as np
@@ -31,6 +30,7 @@ from nasbed.proxies.table import ScoreTable
 from nasbed.training.devices import threads_used
 from nasbed.training.random_streams import initial_weights
 from nasbed.training.recipe_files import load_recipe, recipe_toml
+from support.forks import fork_command
 
 FEW = ("params", "snip", "nwot")
 
@@ -98,9 +98,9 @@ def test_pieces_and_processes_give_the_same_as_one_go(tmp_path: Path) -> None:
 @pytest.mark.kill
 def test_killed_it_resumes_where_it_was(tmp_path: Path) -> None:
     out = tmp_path / "killed.parquet"
-    command = [sys.executable, "-m", "nasbed", "proxies", "score", "--space", "nb201", "--n", "8", "--batch", "8"]
-    command += ["--recipe", "small-nb201", "--proxies", ",".join(FEW), "--processes", "1", "--out", str(out)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = ["proxies", "score", "--space", "nb201", "--n", "8", "--batch", "8", "--recipe", "small-nb201"]
+    words += ["--proxies", ",".join(FEW), "--processes", "1", "--out", str(out)]
+    process = fork_command(*words, stdout=DEVNULL, stderr=DEVNULL)
     deadline = monotonic() + 120
     while process.poll() is None and monotonic() < deadline:
         if journal_of(out).exists() and journal_of(out).read_bytes().count(b"\n") >= 3:

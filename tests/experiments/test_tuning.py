@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,9 @@ from nasbed.experiments.tuning.journal import JOURNAL, SETUP, TuningTrial
 from nasbed.results import Results
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit
+from support.forks import Fork
 from support.surrogates import with_test_values, write_evaluations
-from support.tuned_models import Blurred, Stepped
+from support.tuned_models import Blurred, Stepped, tune_until_killed
 
 SERIAL = SerialEngine()
 
@@ -162,9 +162,7 @@ def test_tuning_of_a_finished_folder_fits_nothing(split: TableSplit, tmp_path: P
 def test_tuning_survives_a_kill(results: Results, tmp_path: Path) -> None:
     """All processes are killed amid trials; afterwards no trial that ended is fitted again, and none is missing."""
     out, log = tmp_path / "out", tmp_path / "log"
-    code = f"from support import tuned_models; tuned_models.tune_until_killed({str(results.folder)!r}, {str(out)!r}, {str(log)!r})"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    process = subprocess.Popen([sys.executable, "-c", code], env=environment, start_new_session=True)
+    process = Fork(partial(tune_until_killed, str(results.folder), str(out), str(log)), start_new_session=True)
     try:
         deadline = time.monotonic() + 60
         while not (out / JOURNAL).is_file() or sum("ended" in line for line in complete_lines(out)) < 3:

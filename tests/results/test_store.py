@@ -9,12 +9,11 @@ import pickle
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections import defaultdict
 from itertools import count
 from pathlib import Path
+from subprocess import PIPE
 
 import numpy as np
 import pytest
@@ -27,9 +26,8 @@ from nasbed.results import Manifest, Results, Rows, write_results
 from nasbed.spaces import space
 from nasbed.spaces.lookup import code_key, code_keys
 from support.examples import examples
+from support.forks import fork_script
 from support.result_samples import ACCURACY, about, plain_rows, random_rows, rows_of
-
-TESTS = Path(__file__).parents[1]
 
 
 @examples(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -297,13 +295,6 @@ assert {0, last} <= seen, seen
 """
 
 
-def run_script(code: str, *arguments: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True, env=environment, bufsize=1
-    )
-
-
 def versioned(version: int) -> list[Rows]:
     return [random_rows("nb201", 40, 1000 * version + part) for part in range(30)]
 
@@ -313,7 +304,7 @@ def test_two_processes_read_while_a_third_replaces_the_table(tmp_path: Path, tho
     folder = tmp_path / "t"
     write_results(folder, about(notes="0"), versioned(0))
     last = 8 if thorough else 4
-    readers = [run_script(READER, str(folder), str(last)) for _ in range(2)]
+    readers = [fork_script(READER, str(folder), str(last), stdout=PIPE) for _ in range(2)]
     try:
         assert [reader.stdout and reader.stdout.readline() for reader in readers] == ["ready\n", "ready\n"]
         for version in range(1, last + 1):
@@ -336,7 +327,7 @@ def test_a_killed_writer_leaves_the_old_table_or_the_new_one(tmp_path: Path, tho
     write_results(folder, about(notes="0"), versioned(0))
     leftovers, outcomes = 0, set()
     for attempt in range(20 if thorough else 4):
-        writer = run_script(WRITER, str(folder), str(version + 1), "1000")
+        writer = fork_script(WRITER, str(folder), str(version + 1), "1000", stdout=PIPE)
         assert writer.stdout is not None
         writer.stdout.readline()
         first_line = writer.stdout.readline() if attempt % 2 else ""  # every other one is killed after its first table

@@ -1,22 +1,21 @@
-"""``nasbed …`` in a process that kills itself: ``-m support.campaign_process SECONDS|never FILE_LIMIT|none ARGUMENTS…``.
-
-The clock starts when the imports are done, so that the moment falls into the campaign. A file limit makes the disk look
-full to this process.
-"""
+"""``nasbed …`` in a process that kills itself or may write small files only."""
 
 from __future__ import annotations
 
 import os
 import resource
 import signal
-import sys
 import threading
 import time
 
 
-def main() -> None:
-    import rich.progress  # noqa: F401
+def run_command_until(moment_s: float | None, file_limit: int | None) -> None:
+    """Run the command of ``sys.argv``.
 
+    Args:
+        moment_s: kill this process so many seconds after its imports, so that the moment falls into the campaign.
+        file_limit: the size in bytes of the largest file, which makes the disk look full to this process.
+    """
     import nasbed.cli
     import nasbed.experiments.campaign
     import nasbed.optimizers.evolution
@@ -24,18 +23,13 @@ def main() -> None:
     import nasbed.spaces.nb201
     import support.campaign_functions  # noqa: F401
 
-    moment, limit, *sys.argv[1:] = sys.argv[1:]
-    if limit != "none":
-        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))
-    if moment != "never":
-
-        def kill() -> None:
-            time.sleep(float(moment))
-            os.kill(os.getpid(), signal.SIGKILL)
-
-        threading.Thread(target=kill, daemon=True).start()
+    if file_limit is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, resource.RLIM_INFINITY))
+    if moment_s is not None:
+        threading.Thread(target=_kill, args=(moment_s,), daemon=True).start()
     nasbed.cli.main()
 
 
-if __name__ == "__main__":
-    main()
+def _kill(moment_s: float) -> None:
+    time.sleep(moment_s)
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -8,10 +8,9 @@ import json
 import os
 import pickle
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
+from subprocess import PIPE
 
 import numpy as np
 import pytest
@@ -28,6 +27,7 @@ from nasbed.core.status import Status  # noqa: E402
 from nasbed.training import EpochEnd, Recipe, TrainingOutcome, load_recipe, train, train_network  # noqa: E402
 from nasbed.training.checkpoint import TRAINING  # noqa: E402
 from nasbed.training.devices import chosen_device, threads_used  # noqa: E402
+from support.forks import fork_script  # noqa: E402
 
 CONVOLUTIONS = Architecture("nb201", (3, 3, 3, 3, 3, 3))
 EVERYTHING = Recipe(
@@ -139,8 +139,7 @@ def test_devices_are_chosen_by_name() -> None:
 @pytest.mark.kill
 def test_killed_training_resumes_to_the_very_same_bits(tmp_path: Path) -> None:
     """kill -9 of another process, which waits after its second epoch; the recipe has everything random."""
-    script = tmp_path / "script.py"
-    script.write_text(
+    code = (
         "import sys, pickle, torch\n"
         "from pathlib import Path\n"
         "from nasbed import datasets\n"
@@ -156,9 +155,7 @@ def test_killed_training_resumes_to_the_very_same_bits(tmp_path: Path) -> None:
     arch = nasbed.space("darts").sample(np.random.default_rng(0))
     sent = pickle.dumps((arch, EVERYTHING)).hex()
     killed, complete = tmp_path / "killed.pt", tmp_path / "whole.pt"
-    with subprocess.Popen(
-        [sys.executable, str(script), sent, str(killed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with fork_script(code, sent, str(killed), stdin=PIPE, stdout=PIPE) as process:
         assert process.stdout is not None and process.stdout.readline() == "waiting\n"
         process.kill()
     assert process.returncode == -signal.SIGKILL and TRAINING.content(killed)["epochs"] == 2

@@ -7,9 +7,9 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,9 @@ from nasbed.core.execution import LocalEngine
 from nasbed.core.metric import Metric
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, campaign_status, collect, trainer_of
 from support.campaign_functions import ADAPTIVE, Row, misbehaving, table
+from support.campaign_process import run_command_until
 from support.dying_campaign import check_dying_campaign
+from support.forks import Fork
 
 
 @pytest.fixture(scope="module")
@@ -38,20 +40,26 @@ def campaign_file(tmp_path: Path) -> Path:
 
 
 def started(
-    campaign: Path, *options: str, moment: str = "never", limit: str = "none", log: Path | None = None
-) -> subprocess.Popen[str]:
-    environment = (
-        os.environ
-        | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        | ({"CAMPAIGN_LOG": str(log)} if log else {})
+    campaign: Path,
+    *options: str,
+    moment_s: float | None = None,
+    file_limit: int | None = None,
+    log: Path | None = None,
+) -> Fork:
+    environment = os.environ | ({"CAMPAIGN_LOG": str(log)} if log else {})
+    words = ("nasbed", "collect", str(campaign), *options)
+    return Fork(
+        partial(run_command_until, moment_s, file_limit),
+        words,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
-    command = [sys.executable, "-m", "support.campaign_process", moment, limit, "collect", str(campaign), *options]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def outcome_of(process: subprocess.Popen[str]) -> tuple[int, str]:
+def outcome_of(process: Fork) -> tuple[int, str]:
     _, errors = process.communicate(timeout=60)
-    return process.returncode, errors
+    return process.wait(), errors
 
 
 def not_begun(journal: Path) -> bool:
@@ -81,7 +89,7 @@ def test_campaign_killed_at_random_moments_loses_nothing_and_repeats_nothing(
         moment *= 1 if durable else 1 + kill / 2
         engine = ("--engine", "local", "--workers", "2") if local else ("--engine", "serial")
         size_before = log.stat().st_size
-        code, errors = outcome_of(started(campaign_file, "--resume", *engine, moment=f"{moment:.4f}", log=log))
+        code, errors = outcome_of(started(campaign_file, "--resume", *engine, moment_s=moment, log=log))
         assert code == -signal.SIGKILL, errors
         evaluated = {ast.literal_eval(line) for line in log.read_text()[size_before:].splitlines()}
         assert not evaluated & {row[0].key for row in durable}, "what was durable was evaluated again"
@@ -147,9 +155,9 @@ def test_campaign_interrupted_from_the_keyboard_says_how_to_resume(campaign_file
 
 
 def check_full_disk_is_reported_and_survived(
-    campaign: Path, journal: Path, undisturbed: list[Row], limit: str = "none"
+    campaign: Path, journal: Path, undisturbed: list[Row], file_limit: int | None = None
 ) -> None:
-    code, errors = outcome_of(started(campaign, "--journal", str(journal), "--engine", "serial", limit=limit))
+    code, errors = outcome_of(started(campaign, "--journal", str(journal), "--engine", "serial", file_limit=file_limit))
     assert code == 2
     assert len(errors.splitlines()) == 1
     assert errors.startswith(f"nasbed: {journal} could not be written, ")
@@ -162,7 +170,7 @@ def test_campaign_on_a_file_that_may_not_grow_stops_in_one_line(
     campaign_file: Path, tmp_path: Path, undisturbed: list[Row]
 ) -> None:
     journal = tmp_path / "limited.sqlite"
-    check_full_disk_is_reported_and_survived(campaign_file, journal, undisturbed, limit="400000")
+    check_full_disk_is_reported_and_survived(campaign_file, journal, undisturbed, file_limit=400_000)
     code, errors = outcome_of(started(campaign_file, "--journal", str(journal), "--resume", "--engine", "serial"))
     assert code == 0, errors
     assert table(journal) == undisturbed

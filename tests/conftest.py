@@ -16,6 +16,7 @@ from hypothesis import settings
 
 from support.examples import THOROUGH, USUAL
 from support.figures import Rendering
+from support.rewriting import rewrite_share
 
 gc.disable()  # until all tests are collected: see pytest_collection_finish
 os.environ.setdefault(
@@ -39,6 +40,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("thorough" if config.getoption("--thorough") else "nasbed")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    rewrite_share(session.config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -10,13 +10,11 @@ are rounded is measured, and a gradient may be off by that much.
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import torch
@@ -246,22 +244,16 @@ def spaces(device: str, name: str, only: Sides | None = None) -> None:
 
 
 def quicken_interpreter() -> None:
-    """Halve the time of Triton's interpreter: it checks no integer for overflow, and looks for its builtins once."""
+    """Make Triton's interpreter thrice as fast: it checks no integer for overflow, replaces the operations that a
+    function uses once, not at each call, and looks up the types of numpy once."""
     from triton.runtime import interpreter
 
     object.__setattr__(interpreter.interpreter_builder.options, "sanitize_overflow", False)
-
-    @cache
-    def builtins(package: Any) -> list[str]:
-        return [name for name, member in inspect.getmembers(package) if interpreter.tl.core.is_builtin(member)]
-
-    def patch_builtins(package: Any, builder: Any, scope: Any) -> None:
-        for name in builtins(package):
-            member = getattr(package, name)
-            if interpreter.tl.core.is_builtin(member):
-                interpreter._patch_attr(package, name, member, builder, scope)
-
-    interpreter._patch_builtin = patch_builtins
+    interpreter._LangPatchScope.restore = lambda _: None
+    interpreter._patch_lang = cache(interpreter._patch_lang)
+    for kind in (interpreter.tl.block_type, interpreter.tl.pointer_type):
+        kind.__hash__ = interpreter.tl.dtype.__hash__
+    interpreter._get_np_dtype = cache(interpreter._get_np_dtype)
 
 
 def main(device: str, *names: str) -> None:

@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 
 from nasbed.spaces.nb101.hashing_kernel import used_vertices
 
-QUOTE, BACKSLASH, COMMA, ZERO, PAD = 34, 92, 44, 48, 61
+QUOTE, BACKSLASH, ZERO, PAD = 34, 92, 48, 61
+OPENING, COMMA, CLOSING = np.uint8(91), np.uint8(44), np.uint8(93)
+"""Numbers of numpy, like the others below: numba compiles a function anew for every literal that it is called with."""
 HASH_LENGTH = 32
 WORDS = np.zeros((5, 16), dtype=np.uint8)
 WORD_LENGTHS = np.zeros(5, dtype=np.int64)
 for _number, _word in enumerate((b"conv3x3-bn-relu", b"conv1x1-bn-relu", b"maxpool3x3", b"input", b"output")):
     WORDS[_number, : len(_word)] = np.frombuffer(_word, dtype=np.uint8)
     WORD_LENGTHS[_number] = len(_word)
-INPUT, OUTPUT = 3, 4
+INPUT, OUTPUT = np.int64(3), np.int64(4)
 
 
 def _edge_bits() -> NDArray[np.int64]:
@@ -81,7 +83,7 @@ def _read_cell(data, at, code):  # type: ignore[no-untyped-def]
         vertices += 1
     if vertices > 7 or vertices * vertices != length:
         return -1
-    edges, odd = 0, 0
+    edges, odd = np.int64(0), 0
     matrix, bits = data[at : at + length], EDGE_BITS[vertices]
     for i in range(length):
         odd |= matrix[i] ^ ZERO
@@ -276,7 +278,7 @@ def _read_evaluation(data, at, end, bits, row):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _read_metrics(data, end, bits, record, parameters):  # type: ignore[no-untyped-def]
     """Read a ModelMetrics message: the second and third of its three evaluations, and the parameter count."""
-    at, evaluations, counted = 0, 0, False
+    at, evaluations, counted = np.int64(0), 0, False
     while at < end:
         field, wire, start, after = _read_key(data, at, end)
         if field == 0:
@@ -306,7 +308,7 @@ def _read_record(data, before, record, hashes, epochs, codes, parameters, bits, 
     """Read the record ``data``; ``before`` is the text of the cell in the record before it, ``codes`` its code. Returns
     the text of this one's cell, empty if the record is declined."""
     empty = data[:0]
-    at = _after(data, 0, 91)
+    at = _after(data, np.int64(0), OPENING)
     if at + HASH_LENGTH + 2 > len(data) or data[at] != QUOTE:
         return empty
     for i in range(HASH_LENGTH):
@@ -341,7 +343,7 @@ def _read_record(data, before, record, hashes, epochs, codes, parameters, bits, 
     if at >= len(data) or data[at] != QUOTE:
         return empty
     at, size = _read_base64(data, at + 1, scratch)
-    if at < 0 or _after(data, at, 93) != len(data):
+    if at < 0 or _after(data, at, CLOSING) != len(data):
         return empty
     if not _read_metrics(scratch, size, bits, record, parameters):
         return empty

@@ -30,6 +30,9 @@ settings.register_profile("nasbed", deadline=None, max_examples=USUAL)
 settings.register_profile("thorough", deadline=None, max_examples=THOROUGH)
 
 
+RENDERING = Rendering()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough",
@@ -40,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("thorough" if config.getoption("--thorough") else "nasbed")
+    RENDERING.cache = getattr(config, "cache", None)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -60,9 +64,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
     gc.enable()
-
-
-RENDERING = Rendering()
 
 
 @pytest.hookimpl(tryfirst=True)

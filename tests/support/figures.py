@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import pytest
+
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" id="figure" width="1" height="1"></svg>'
 PLACEHOLDERS: dict[str, Callable[..., Any]] = {
     "vegalite_to_svg": lambda *_, **__: SVG,
@@ -22,6 +24,7 @@ class Rendering:
 
     def __init__(self) -> None:
         self.is_real = True
+        self.cache: pytest.Cache | None = None
         self._functions: dict[str, Callable[..., Any]] = {}
 
     def switch(self, *, real: bool) -> None:
@@ -33,9 +36,25 @@ class Rendering:
         schemapi.DEBUG_MODE = real  # whether each part of a chart is checked alone, or the chart once
         if not self._functions:
             self._functions = {name: getattr(vl_convert, name) for name in PLACEHOLDERS}
-            self._functions["javascript_bundle"] = cache(vl_convert.javascript_bundle)  # two seconds of work
+            self._functions["javascript_bundle"] = self._shared_bundle(vl_convert.javascript_bundle)
         for name, function in (self._functions if real else PLACEHOLDERS).items():
             setattr(vl_convert, name, function)
         if vega := sys.modules.get("nasbed.drawing.vega"):
             vega.runtime.cache_clear()
         self.is_real = real
+
+    def _shared_bundle(self, javascript_bundle: Callable[[str], str]) -> Callable[[str], str]:
+        """The real bundle, two seconds of work, kept in pytest's cache for the other workers and the next run."""
+        import vl_convert
+
+        @cache
+        def bundle(snippet: str) -> str:
+            name = f"vega/{vl_convert.__version__}"
+            known: dict[str, str] = self.cache.get(name, {}) if self.cache else {}
+            if snippet not in known:
+                known |= {snippet: javascript_bundle(snippet)}
+                if self.cache:
+                    self.cache.set(name, known)
+            return known[snippet]
+
+        return bundle

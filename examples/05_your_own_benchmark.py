@@ -22,7 +22,7 @@ choices: dict[str, Any] = {"layers": (1, 3), "width": [8, 16, 32, 64], "activati
 choices |= {"learning_rate_init": [0.001, 0.003, 0.01, 0.03], "batch_size": [64, 128, 256], "solver": ["adam", "sgd"]}
 space = nasbed.space_from_configspace(ConfigurationSpace(space=choices), "digits-mlp")
 images, labels = load_digits(return_X_y=True)
-train_x, valid_x, train_y, valid_y = train_test_split(images / 16, labels, test_size=0.3, random_state=0)
+train_x, valid_x, train_y, valid_y = train_test_split(images / 16, labels, test_size=0.5, random_state=0)
 
 
 def evaluate(architecture: nasbed.Architecture, epochs: int, seed: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -45,11 +46,10 @@ class Rendering:
 
     def _shared_bundle(self, javascript_bundle: Callable[[str], str]) -> Callable[[str], str]:
         """The real bundle, two seconds of work, kept in pytest's cache for the other workers and the next run."""
-        import vl_convert
 
         @cache
         def bundle(snippet: str) -> str:
-            name = f"vega/{vl_convert.__version__}"
+            name = f"vega/{version('vl-convert-python')}"
             known: dict[str, str] = self.cache.get(name, {}) if self.cache else {}
             if snippet not in known:
                 known |= {snippet: javascript_bundle(snippet)}

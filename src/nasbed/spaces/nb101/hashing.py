@@ -52,7 +52,7 @@ def module_hashes(codes: NDArray[np.int64]) -> NDArray[np.str_]:
     """The hashes of a batch of seven-vertex codes, on all cores."""
     from nasbed.spaces.nb101.hashing_kernel import hash_cells
 
-    codes = np.require(codes, requirements="CW")  # or else the kernel is compiled once more, for read-only codes
+    codes = np.require(codes, requirements=["C", "W"])  # the kernel is compiled once more for read-only codes
     text = np.empty((len(codes), 32), dtype=np.uint8)
     starts = range(0, len(codes), CHUNK)
 

@@ -38,13 +38,8 @@ def order_agreement(losses: ArrayLike) -> Floats:
     >>> order_agreement([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]]).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
-    by_judge = ranks(losses)
-    judges = by_judge.shape[1]
-    tau = np.full((judges, judges), np.nan)
-    for i in range(judges):
-        for j in range(i, judges):
-            tau[i, j] = tau[j, i] = _tau(by_judge[:, i], by_judge[:, j])
-    return tau
+    columns = ranks(losses).T
+    return np.array([[_tau(first, second) for second in columns] for first in columns])
 
 
 def agreement_over_seeds(losses: ArrayLike, rng: np.random.Generator, *, splits: int = 100) -> Floats:

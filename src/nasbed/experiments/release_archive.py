@@ -32,15 +32,6 @@ _FOLDERS = ("tables", "surrogates")
 _PART = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledPart:
-    """A table or surrogate of a release in a home; ``is_new`` unless it was there before, with the same bytes."""
-
-    name: str
-    path: Path
-    is_new: bool
-
-
 def write_archive(folder: Path, archive: Path) -> str:
     """Write the release in a folder as one file, and return its SHA-256. The file appears when it is complete."""
     if not archive.name.endswith(SUFFIX):
@@ -64,6 +55,15 @@ def write_archive(folder: Path, archive: Path) -> str:
     finally:
         draft.unlink(missing_ok=True)
     return digest
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledPart:
+    """A table or surrogate of a release in a home; ``is_new`` unless it was there before, with the same bytes."""
+
+    name: str
+    path: Path
+    is_new: bool
 
 
 def install_archive(archive: Path, home: Path) -> list[InstalledPart]:

@@ -42,6 +42,30 @@ _COLLECT = Recipe(
 )
 """What the recipes of the embedded tables have in common."""
 
+_SNB_DARTS = Recipe(
+    name="snb-darts",
+    epochs=(100,),
+    batch=96,
+    learning_rate=0.025,
+    final_learning_rate=1e-8,
+    momentum=0.9,
+    weight_decay=3e-4,
+    gradient_clip=5.0,
+    crop_padding=4,
+    flip=True,
+    cutout=16,
+    mixup=0.2,
+    auxiliary_weight=0.4,
+    drop_path=0.2,
+    split=(40_000, 10_000),
+    skeleton={"channels": 32, "cells": 8},
+    source=(
+        "Surrogate NAS Benchmarks (Zela et al., 2022), appendix C.6. Not stated there and taken from DARTS (Liu et "
+        "al., 2019): weight decay 3e-4, gradients clipped at 5, crops and flips, drop path rising from epoch to "
+        "epoch"
+    ),
+)
+
 for _recipe in (
     Recipe(
         name="nb101",
@@ -64,29 +88,7 @@ for _recipe in (
             "and with a moving average of 0.997, TensorFlow's initial weights"
         ),
     ),
-    Recipe(
-        name="snb-darts",
-        epochs=(100,),
-        batch=96,
-        learning_rate=0.025,
-        final_learning_rate=1e-8,
-        momentum=0.9,
-        weight_decay=3e-4,
-        gradient_clip=5.0,
-        crop_padding=4,
-        flip=True,
-        cutout=16,
-        mixup=0.2,
-        auxiliary_weight=0.4,
-        drop_path=0.2,
-        split=(40_000, 10_000),
-        skeleton={"channels": 32, "cells": 8},
-        source=(
-            "Surrogate NAS Benchmarks (Zela et al., 2022), appendix C.6. Not stated there and taken from DARTS (Liu et "
-            "al., 2019): weight decay 3e-4, gradients clipped at 5, crops and flips, drop path rising from epoch to "
-            "epoch"
-        ),
-    ),
+    _SNB_DARTS,
     Recipe(
         name="snb-fbnet",
         epochs=(100,),
@@ -119,19 +121,13 @@ for _recipe in (
         source="the embedded DARTS data: short enough for populations of thousands; see docs/datasheet.md",
     ),
     replace(
-        _COLLECT,
+        _SNB_DARTS,
         name="reference-darts",
         epochs=(30,),
-        batch=96,
-        learning_rate=0.025,
-        final_learning_rate=1e-8,
-        warm_up=0.0,
-        nesterov=False,
-        weight_decay=3e-4,
-        gradient_clip=5.0,
-        crop_padding=4,
-        cutout=16,
-        epoch_images=None,
+        mixup=0.0,
+        auxiliary_weight=0.0,
+        drop_path=0.0,
+        precision="bfloat16",
         skeleton={"channels": 16, "cells": 8},
         source=(
             "what shorter trainings of DARTS networks are compared with: snb-darts with 30 epochs for 100, half the "

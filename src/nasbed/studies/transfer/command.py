@@ -29,8 +29,7 @@ def transfer(
         list[Path] | None,
         typer.Option(
             metavar="FILE.parquet",
-            show_default="those that come with the package",
-            help="Scores of proxies on a table's dataset; repeat it for each dataset.",
+            help="Scores of proxies on a table's dataset, once a dataset; some are in the package.",
         ),
     ] = None,
     format: Formats = ["svg", "png"],  # noqa: B006

@@ -59,11 +59,12 @@ def write_archive(folder: Path, archive: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InstalledPart:
-    """A table or surrogate of a release in a home; ``is_new`` unless it was there before, with the same bytes."""
+    """A table or surrogate of a release in a home."""
 
     name: str
     path: Path
     is_new: bool
+    """False where the same was there before."""
 
 
 def install_archive(archive: Path, home: Path) -> list[InstalledPart]:

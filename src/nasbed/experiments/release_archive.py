@@ -32,6 +32,16 @@ _FOLDERS = ("tables", "surrogates")
 _PART = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
+@dataclass(frozen=True, slots=True)
+class InstalledPart:
+    """A table or surrogate of a release in a home."""
+
+    name: str
+    path: Path
+    is_new: bool
+    """False where the same was there before."""
+
+
 def write_archive(folder: Path, archive: Path) -> str:
     """Write the release in a folder as one file, and return its SHA-256. The file appears when it is complete."""
     if not archive.name.endswith(SUFFIX):
@@ -55,16 +65,6 @@ def write_archive(folder: Path, archive: Path) -> str:
     finally:
         draft.unlink(missing_ok=True)
     return digest
-
-
-@dataclass(frozen=True, slots=True)
-class InstalledPart:
-    """A table or surrogate of a release in a home."""
-
-    name: str
-    path: Path
-    is_new: bool
-    """False where the same was there before."""
 
 
 def install_archive(archive: Path, home: Path) -> list[InstalledPart]:

@@ -56,12 +56,8 @@ def score(
         Path | None, typer.Option(metavar="FILE.parquet", help="Score the architectures of another file of scores.")
     ] = None,
     architectures: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|functions|all",
-            help="With --space: score those of a file with one per line, one of each function, or all.",
-        ),
-    ] = None,
+        str, typer.Option(metavar="FILE|functions|all", help="With --space: score these, a file having one per line.")
+    ] = "",
     dataset: Annotated[str, typer.Option(help="The dataset of the images, from: nasbed data list")] = "digits",
     proxies: Annotated[str, typer.Option(help="Comma-separated names from 'nasbed proxies list'.")] = "all",
     n: Annotated[
@@ -239,7 +235,7 @@ def _names(text: str) -> list[str]:
 
 
 def _architectures(
-    name: str | None, table: str | None, like: Path | None, listing: str | None, count: int | None, seed: int
+    name: str | None, table: str | None, like: Path | None, listing: str, count: int | None, seed: int
 ) -> list[Architecture]:
     """The architectures to score. A space without a list gives random ones.
 
@@ -261,10 +257,10 @@ def _architectures(
 
     if sum(option is not None for option in (name, table, like)) != 1:
         raise InvalidOption("architectures come from --space, --table or --like; give exactly one")
-    if listing is not None and name is None:
+    if listing and name is None:
         raise InvalidOption("--architectures are of a space; give it with --space")
     rng = np.random.default_rng(seed)
-    if name is not None and listing is not None:
+    if name is not None and listing:
         searched = space(name)
         codes = searched.codes(listed_architectures(listing, searched, option="--architectures"))
     elif name is not None:

@@ -10,6 +10,7 @@ import pytest
 
 import nasbed
 from nasbed.studies.transfer.methods import method_order
+from nasbed.studies.transfer.proxies import proxy_order, scores_of
 from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN, TransferStudy, transfer_study
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +33,28 @@ def test_matrices_are_those_of_the_tables(study: TransferStudy) -> None:
     for matrix in (study.ranks.corrected, study.regrets.regret, study.effects.mean(axis=1)):
         for name, values in zip(study.datasets, matrix, strict=True):
             assert line(name, values) in PAGE
+
+
+def test_correlations_of_proxies_are_those_of_the_scores() -> None:
+    tables = [nasbed.load(name) for name in NAS_BENCH_UNSEEN]
+    order = proxy_order(tables, scores_of(tables), resamples=2)  # type: ignore[arg-type]
+    assert order is not None and order.networks == 300 and len(order.proxies) == 17
+    for name, values in zip(order.proxies, order.correlations, strict=True):
+        assert line(f"`{name}`", values) in PAGE
+    values = order.correlations
+    assert not (values > 0).all(axis=1).any(), "none has a positive correlation everywhere"
+    best, worst = int(np.argmax(values[:, -1])), int(np.argmin(values[:, -1]))
+    assert f"the best has {values[best, -1]:.2f} (`{order.proxies[best]}`)" in PAGE
+    fall = f"`{order.proxies[worst]}` falls to {values[worst, -1]:.2f}, from {values[worst].max():.2f} on Gutenberg"
+    assert fall.replace("-", "−") in PAGE
+    assert {order.proxies[place] for place in np.argsort(values[:, 3])[-2:]} == {"snip", "grad_norm"}
+    world = np.array([0, 0, 0, 1, 1, 2])
+    pairs = np.triu(np.ones((6, 6), dtype=bool), 1)
+    same = world[:, None] == world
+    within, between = order.agreement[pairs & same], order.agreement[pairs & ~same]
+    assert f"tau {within.min():.2f} to {within.max():.2f}" in PAGE
+    assert f"by −{-between.min():.2f} to {between.max():.2f}" in PAGE
+    assert f"over all six is {order.concordance:.2f} " in PAGE
 
 
 @pytest.mark.thorough

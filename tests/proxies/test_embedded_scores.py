@@ -14,6 +14,7 @@ from nasbed.core.errors import BadFile
 from nasbed.evaluation.proxies import task_of
 from nasbed.proxies import PROXIES
 from nasbed.proxies.table import embedded_scores, open_scores
+from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN
 
 NAME = "darts-cifar10-16"
 
@@ -49,6 +50,20 @@ def test_scores_that_need_no_image_are_those_of_the_networks() -> None:
         computed = score_all(network, batch, proxies=["params", "flops", "l2_norm", "synflow"], seed=0)
         for name, score in computed.items():
             assert score.value == pytest.approx(scores.of(name)[row, 0], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", NAS_BENCH_UNSEEN)
+def test_repeated_functions_of_unseen_data_are_scored_by_every_proxy(name: str) -> None:
+    scores, table = open_scores(name), nasbed.load(name)
+    assert isinstance(table, TabularBenchmark)
+    assert set(PROXIES.names()) <= set(scores.proxies) and scores.missing() == {}
+    assert (scores.about.dataset, scores.about.recipe) == (table.dataset_name, "collect-nb201")
+    assert scores.about.dataset_hash in table.results.about.notes, "the images that the networks were trained on"
+    rows = table.cache.find_many(scores.codes)
+    assert len(rows) == 300 and (table.cache.counts()[rows, -1] == 3).all(), "those with three seeds"
+    skeleton = table.space.make_skeleton({"channels": 16, "cells_per_stage": 1})
+    differences = scores.of("params")[:, 0] - table.space.costs(scores.codes, skeleton)[:, 0]
+    assert np.ptp(differences) == 0, "only stem and classifier depend on the dataset"
 
 
 def test_other_names_are_reported(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 import nasbed
 from nasbed.benchmarks import TabularBenchmark
@@ -98,6 +99,13 @@ def test_proxies_that_know_one_dataset_mislead_on_its_reverse(tables: dict[str, 
     np.testing.assert_allclose(of["snip"], [1, 1, -1])
     np.testing.assert_allclose(of["params"], [-1, -1, 1])
     assert order.agreement[0, 1] == 1 and order.agreement[0, 2] == -1 and order.concordance < 0.2
+    by_proxy["snip"] = np.where(rows > rows[9], UP[rows], np.nan)
+    missing = proxy_order(list(tables.values())[:2], [scores(name, by_proxy, CODES[rows]) for name in ("up", "steep")])
+    assert missing is not None
+    filled = np.where(rows > rows[9], rows, 0)
+    assert dict(zip(missing.proxies, missing.correlations, strict=True))["snip"] == pytest.approx(
+        [spearmanr(filled, rows).statistic] * 2
+    ), "networks without a score come last"
     part = on_all[1].take(np.arange(30, len(rows)))
     alike = proxy_order(list(tables.values()), [on_all[0], part, None], resamples=20)
     assert alike is not None and alike.networks == len(rows) - 30 and alike.datasets == (0, 1)

@@ -120,11 +120,12 @@ def _judged(table: TabularBenchmark, codes: NDArray[np.int64]) -> Floats:
 
 def _correlations(columns: Floats, values: Floats) -> Floats:
     """Spearman's correlations ``[proxies, datasets]`` of scores ``[proxies, datasets, networks]`` with results
-    ``[datasets, networks]``. Networks without a score are left out; scores that are all equal say nothing: 0."""
-    correlations = np.zeros(columns.shape[:2])
-    for proxy, dataset in np.ndindex(*correlations.shape):
-        column = columns[proxy, dataset]
-        finite = np.isfinite(column)
-        if finite.sum() > 1:
-            correlations[proxy, dataset] = np.nan_to_num(spearman(values[dataset][finite], column[finite]))
-    return correlations
+    ``[datasets, networks]``. Networks without a score come last; scores that are all equal say nothing: 0."""
+    lowest = np.min(np.where(np.isfinite(columns), columns, 0.0), axis=2, keepdims=True)
+    complete = np.where(np.isfinite(columns), columns, lowest - 1)
+    return np.array(
+        [
+            [np.nan_to_num(spearman(truth, column)) for truth, column in zip(values, of_proxy, strict=True)]
+            for of_proxy in complete
+        ]
+    )

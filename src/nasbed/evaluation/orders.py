@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import kendalltau
@@ -39,7 +41,10 @@ def order_agreement(losses: ArrayLike) -> Floats:
     [[1.0, -1.0], [-1.0, 1.0]]
     """
     columns = ranks(losses).T
-    return np.array([[_tau(first, second) for second in columns] for first in columns])
+    tau = np.diag([1.0 if np.ptp(column) else np.nan for column in columns])
+    for i, j in combinations(range(len(columns)), 2):
+        tau[i, j] = tau[j, i] = _tau(columns[i], columns[j])
+    return tau
 
 
 def agreement_over_seeds(losses: ArrayLike, rng: np.random.Generator, *, splits: int = 100) -> Floats:

@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class MethodOrder:
     """Final regrets ``[methods, datasets, seeds]`` of runs with one budget, and what orders they give: the mean rank of
-    a method on a dataset, Kendall's tau between two datasets, and between two halves of one dataset's seeds, which is
-    about the most that two datasets can have. ``concordance`` is over all datasets, with a 95 % interval over seeds."""
+    a method on a dataset, Kendall's tau between two datasets, and between two halves of one dataset's seeds: how far
+    these runs tell methods apart. ``concordance`` is over all datasets, with a 95 % interval over seeds."""
 
     methods: tuple[str, ...]
     budget: str

@@ -7,6 +7,8 @@ import hashlib
 import io
 import json
 import shutil
+import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -135,6 +137,25 @@ def _unlisted(members: dict[str, bytes]) -> None:
     members["tables/other/manifest.json"] = b"{}"
 
 
+def _listed(members: dict[str, bytes], name: str, data: bytes) -> None:
+    """A member that the list of contents has too."""
+    contents = json.loads(members["release.json"])
+    contents["sha256"][name] = sha256(data)
+    members["release.json"], members[name] = json.dumps(contents).encode(), data
+
+
+def _stray(members: dict[str, bytes]) -> None:
+    _listed(members, "tables/notes.txt", b"hello")
+
+
+def _nested(members: dict[str, bytes]) -> None:
+    _listed(members, "tables/chains/inner/manifest.json", members["tables/chains/manifest.json"])
+
+
+def _no_manifest_text(members: dict[str, bytes]) -> None:
+    _listed(members, "tables/chains/manifest.json", b"{}")
+
+
 def _no_contents(members: dict[str, bytes]) -> None:
     del members["release.json"]
 
@@ -143,7 +164,10 @@ def _no_contents(members: dict[str, bytes]) -> None:
     ("change", "message"),
     [
         (_flip, r"\.snb is not what release\.json says"),
-        (_drop, r"manifest\.json is not what release\.json says"),
+        (_drop, r"lacks tables/chains/manifest\.json"),
+        (_stray, r"holds tables/notes\.txt, which is of no table"),
+        (_nested, "of no table, or of two"),
+        (_no_manifest_text, "manifest"),
         (_unlisted, "tables/other/manifest.json is not what"),
         (_escape, "which is no file of a table or surrogate"),
         (_elsewhere, "which is no file of a table or surrogate"),
@@ -186,6 +210,21 @@ def test_links_and_damaged_files_are_refused(archive: Path, home: Path, tmp_path
     (tmp_path / "text.tar.gz").write_bytes(gzip.compress(b"hello"))
     with pytest.raises(BadFile, match="cannot be read as a release"):
         install_archive(tmp_path / "text.tar.gz", home)
+
+
+def test_two_processes_install_one_release(archive: Path, home: Path) -> None:
+    install = [sys.executable, "-m", "nasbed", "fetch", str(archive), "--json"]
+    processes = [subprocess.Popen(install, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    printed = [json.loads(process.communicate(timeout=60)[0]) for process in processes]
+    assert sorted(part["new"] for parts in printed for part in parts) == [False] * 3 + [True] * 3
+    assert sorted(path.name for path in home.iterdir()) == ["surrogates", "tables"]
+
+
+def test_home_that_cannot_be_written_is_named(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NASBED_HOME", str(tmp_path / "file"))
+    completed = run_command("fetch", archive)
+    assert completed.returncode == 2 and completed.stderr == f"nasbed: {tmp_path / 'file'}: File exists\n"
 
 
 def test_release_is_fetched_from_an_address(archive: Path, home: Path) -> None:

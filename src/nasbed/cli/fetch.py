@@ -81,6 +81,7 @@ def _install(place: str, sha256: str | None, *, unverified: bool, keep: bool, js
     from nasbed.core.download import download
     from nasbed.core.files import file_sha256
     from nasbed.core.home import downloads_folder, home
+    from nasbed.core.locks import reading
     from nasbed.experiments.release_archive import install_archive
 
     if "://" in place:
@@ -99,11 +100,12 @@ def _install(place: str, sha256: str | None, *, unverified: bool, keep: bool, js
             raise BadFile(f"{path} is not a file; check the path")
         if sha256 is not None and file_sha256(path) != sha256:
             raise BadFile(f"{path} has SHA-256 {file_sha256(path)}, expected {sha256}; get it again")
-    try:
-        parts = install_archive(path, home())
-    finally:
-        if "://" in place and not keep:
-            path.unlink(missing_ok=True)
+    with reading(path) as remove:
+        try:
+            parts = install_archive(path, home(), note)
+        finally:
+            if "://" in place and not keep:
+                remove()
     if json:
         print_json([{"name": part.name, "path": str(part.path), "new": part.is_new} for part in parts])
         return

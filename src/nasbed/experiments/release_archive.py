@@ -14,7 +14,7 @@ import secrets
 import shutil
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,8 +22,11 @@ from pathlib import Path, PurePosixPath
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.files import file_sha256
 from nasbed.core.home import surrogates_folder, tables_folder
+from nasbed.core.locks import locked
 from nasbed.results.manifest import FILE_NAME
+from nasbed.results.store import Results
 from nasbed.surrogates.artefact import SUFFIX as ARTEFACT_SUFFIX
+from nasbed.surrogates.artefact import read_manifest
 
 SUFFIX = ".tar.gz"
 CONTENTS = "release.json"
@@ -67,12 +70,19 @@ def write_archive(folder: Path, archive: Path) -> str:
     return digest
 
 
-def install_archive(archive: Path, home: Path) -> list[InstalledPart]:
+def install_archive(archive: Path, home: Path, say: Callable[[str], None] = lambda _: None) -> list[InstalledPart]:
     """Install the tables and surrogates of a release into a home, all or none. What is there already stays; if it has
-    other content, nothing is installed."""
-    with _unpacked(archive, home) as unpacked:
+    other content, nothing is installed.
+
+    Args:
+        archive: a file that :func:`write_archive` wrote.
+        home: where to install.
+        say: called with a line while another process installs there.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    with locked(home / "release", say, doing="installing a"), _unpacked(archive, home) as unpacked:
         parts = []
-        for source in _parts(unpacked):
+        for source in _parts(unpacked, archive):
             path = home / source.relative_to(unpacked)
             name = _name(path, home)
             if path.exists() and not _same(source, path):
@@ -96,14 +106,13 @@ def _unpacked(archive: Path, home: Path) -> Iterator[Path]:
         try:
             with tarfile.open(archive, "r:gz") as tar:
                 checksums = _contents(tar, archive)
-                unpacked_names = {name: _unpack(tar, member, draft / name) for name, member in _files(tar, archive)}
-        except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
+                for name, member in _files(tar, archive):
+                    if name not in checksums or _unpack(tar, member, draft / name) != checksums.pop(name):
+                        raise BadFile(f"{archive}: {name} is not what {CONTENTS} says; get the file again")
+        except (gzip.BadGzipFile, EOFError, tarfile.TarError, zlib.error) as error:
             raise BadFile(f"{archive} cannot be read as a release: {error}; get it again") from None
-        if unpacked_names != checksums:
-            different = sorted(
-                name for name in {*unpacked_names, *checksums} if unpacked_names.get(name) != checksums.get(name)
-            )
-            raise BadFile(f"{archive}: {different[0]} is not what {CONTENTS} says; get the file again")
+        if checksums:
+            raise BadFile(f"{archive} lacks {min(checksums)}, which {CONTENTS} names; get the file again")
         yield draft
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -144,11 +153,19 @@ def _unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> str:
     return file_sha256(path)
 
 
-def _parts(home: Path) -> list[Path]:
-    """The folders of tables and the surrogates of a home."""
+def _parts(home: Path, archive: Path) -> list[Path]:
+    """The folders of tables and the surrogates of a home, which must be nothing else and open."""
     tables = [path.parent for path in sorted(tables_folder(home).rglob(FILE_NAME))]
     folder = surrogates_folder(home)
-    return tables + (sorted(folder.iterdir()) if folder.is_dir() else [])
+    surrogates = sorted(folder.iterdir()) if folder.is_dir() else []
+    for path in (path for path in home.rglob("*") if path.is_file()):
+        if sum(path.is_relative_to(part) for part in (*tables, *surrogates)) != 1:
+            raise BadFile(f"{archive} holds {path.relative_to(home)}, which is of no table, or of two; do not use it")
+    for table in tables:
+        Results.open(table)
+    for surrogate in surrogates:
+        read_manifest(surrogate)
+    return tables + surrogates
 
 
 def _name(path: Path, home: Path) -> str:

@@ -63,6 +63,14 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TabularBenchma
     return by_folder
 
 
+def timed(folder: Path) -> dict[str, TabularBenchmark]:
+    """A table whose trainings take a second."""
+    info = TableInfo("timed", "nb201", (ACCURACY,), dataset="timed")
+    values = {ACCURACY.key: UP}
+    rows = Rows.of(CODES, values, fidelity=1, train_time_s=np.ones(len(CODES)))
+    return {str(folder): TabularBenchmark(write_results(folder, info, [rows]))}
+
+
 def scores(dataset: str, values: dict[str, np.ndarray], codes: np.ndarray) -> ScoreTable:
     columns = {name: column[:, None] for name, column in values.items()}
     return ScoreTable(ScoresInfo("nb201", dataset), codes, (0,), columns, {})
@@ -86,6 +94,8 @@ def test_methods_that_are_best_on_one_dataset_and_worst_on_another(
     assert method_order(alike, methods, seeds=2, budget="5ev", out=tmp_path / "runs").concordance == 1
     with pytest.raises(InvalidOption, match="2 methods and 2 seeds or more"):
         method_order(tables, ["rs"], seeds=2, budget="5ev", out=tmp_path)
+    with pytest.raises(InvalidOption, match="rs found nothing on timed within 0.5s; raise the budget"):
+        method_order(timed(tmp_path / "timed"), ["rs", "re"], seeds=2, budget="0.5s", out=tmp_path)
 
 
 def test_proxies_that_know_one_dataset_mislead_on_its_reverse(tables: dict[str, TabularBenchmark]) -> None:

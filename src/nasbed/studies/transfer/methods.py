@@ -66,9 +66,7 @@ def method_order(
         resamples: how many the interval comes from.
     """
     if len(methods) < 2 or seeds < 2:
-        raise InvalidOption(
-            f"an order takes 2 methods and 2 seeds or more, got {', '.join(methods)} and {seeds}; add some"
-        )
+        raise InvalidOption(f"an order takes 2 methods and 2 seeds or more, got {len(methods)} and {seeds}; add some")
     regrets = np.stack(
         [
             _regrets(name, table, methods, seeds=seeds, budget=budget, out=out, engine=engine, progress=progress)
@@ -115,4 +113,8 @@ def _regrets(
     if broken := [run for run in runs.runs if run.error]:
         raise InvalidOption(f"{broken[0].method} failed on {table.name}: {broken[0].error}; leave it out")
     judged = judge(runs, table)
-    return np.stack([final_regrets(judged.of(short_name(method))) for method in methods])
+    regrets = {short_name(method): final_regrets(judged.of(short_name(method))) for method in methods}
+    for method, finals in regrets.items():
+        if not np.isfinite(finals).all():
+            raise InvalidOption(f"{method} found nothing on {table.name} within {budget}; raise the budget")
+    return np.stack(list(regrets.values()))

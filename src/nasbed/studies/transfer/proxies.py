@@ -112,10 +112,10 @@ def _aligned(scored: Sequence[ScoreTable]) -> list[ScoreTable]:
 
 def _judged(table: TabularBenchmark, codes: NDArray[np.int64]) -> Floats:
     """The mean results that a table is judged by, more is better; NaN for what it does not have."""
-    rows = table.cache.find_many(codes)
-    means = table.cache.mean(table.judge.key, table.highest_fidelity(table.judge))[rows]
-    sign = 1.0 if table.judge.direction == "maximize" else -1.0
-    return np.where(rows >= 0, sign * means, np.nan)
+    means = np.full(len(codes), np.nan)
+    is_held = table.cache.find_many(codes) >= 0
+    metric, means[is_held] = table.mean_judgement(codes[is_held])
+    return -means if metric is not None and metric.direction == "minimize" else means
 
 
 def _correlations(columns: Floats, values: Floats) -> Floats:

@@ -94,7 +94,7 @@ def test_methods_that_are_best_on_one_dataset_and_worst_on_another(
     assert method_order(alike, methods, seeds=2, budget="5ev", out=tmp_path / "runs").concordance == 1
     with pytest.raises(InvalidOption, match="2 methods and 2 seeds or more"):
         method_order(tables, ["rs"], seeds=2, budget="5ev", out=tmp_path)
-    with pytest.raises(InvalidOption, match="rs found nothing on timed within 0.5s; raise the budget"):
+    with pytest.raises(InvalidOption, match=r"rs found nothing on timed within 0\.5s; raise the budget"):
         method_order(timed(tmp_path / "timed"), ["rs", "re"], seeds=2, budget="0.5s", out=tmp_path)
 
 

@@ -38,14 +38,14 @@ def test_matrices_are_those_of_the_tables(study: TransferStudy) -> None:
 def test_correlations_of_proxies_are_those_of_the_scores() -> None:
     tables = [nasbed.load(name) for name in NAS_BENCH_UNSEEN]
     order = proxy_order(tables, scores_of(tables), resamples=2)  # type: ignore[arg-type]
-    assert order is not None and order.networks == 300 and len(order.proxies) == 17
+    assert order is not None and order.networks == 2_040 and len(order.proxies) == 17
     for name, values in zip(order.proxies, order.correlations, strict=True):
         assert line(f"`{name}`", values) in PAGE
     values = order.correlations
     assert not (values > 0).all(axis=1).any(), "none has a positive correlation everywhere"
     best, worst = int(np.argmax(values[:, -1])), int(np.argmin(values[:, -1]))
     assert f"the best has {values[best, -1]:.2f} (`{order.proxies[best]}`)" in PAGE
-    fall = f"`{order.proxies[worst]}` falls to {values[worst, -1]:.2f}, from {values[worst].max():.2f} on Gutenberg"
+    fall = f"`{order.proxies[worst]}` falls to {values[worst, -1]:.2f}, from {values[worst].max():.2f} on Language"
     assert fall.replace("-", "−") in PAGE
     assert {order.proxies[place] for place in np.argsort(values[:, 3])[-2:]} == {"snip", "grad_norm"}
     world = np.array([0, 0, 0, 1, 1, 2])

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import runpy
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -45,21 +46,65 @@ OUTSIDE = {"testing", "embedded", "__init__", "__main__"}
 """Conformance suites look at everything, the embedded files are no code, and the root only re-exports."""
 
 
+Nodes = Sequence[ast.AST]
+
+
+def parse(source: str) -> ast.Module:
+    """The syntax tree of a module. A search for garbage meanwhile would take three times as long as to parse."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(source)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def nodes(source: str) -> Nodes:
+    return list(ast.walk(parse(source)))
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleFacts:
+    """What the tests below ask of a module of the package, so that its tree need not be kept."""
+
+    place: str
+    packages: set[str]
+    classes: list[tuple[int, str]]
+    compared: list[tuple[int, str]]
+    names: list[str]
+    markup: list[int]
+    undescribed: list[str]
+
+
 @cache
-def tree(path: Path) -> ast.Module:
-    """A module of the package, parsed once for all tests."""
-    return ast.parse(path.read_text())
+def package_facts() -> list[ModuleFacts]:
+    """Every module of the package, parsed and walked once for all tests."""
+    return [module_facts(path) for path in sorted(SOURCE.rglob("*.py"))]
 
 
-def imported_packages(path: Path) -> set[str]:
+def module_facts(path: Path) -> ModuleFacts:
+    module_nodes, place = nodes(path.read_text()), path.relative_to(SOURCE).as_posix()
+    return ModuleFacts(
+        place,
+        packages=imported_packages(module_nodes, place),
+        classes=[(node.lineno, node.name) for node in module_nodes if isinstance(node, ast.ClassDef)],
+        compared=compared_spaces(module_nodes),
+        names=dialect_names(module_nodes),
+        markup=markup_lines(module_nodes),
+        undescribed=[*undescribed_functions(module_nodes, place), *undescribed_constructors(module_nodes, place)],
+    )
+
+
+def imported_packages(module_nodes: Nodes, place: str) -> set[str]:
     """The packages of nasbed that a module imports, anywhere in it, type checking included."""
     packages = set()
-    for node in ast.walk(tree(path)):
+    for node in module_nodes:
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative imports hide what is imported"
+            assert node.level == 0, f"{place}: relative imports hide what is imported"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         packages |= {name.split(".")[1] for name in names if name.startswith("nasbed.")}
     return packages
@@ -72,12 +117,10 @@ def test_imports_go_one_way(package: str) -> None:
     if package in OUTSIDE:
         return
     assert package in LEVEL, f"give the new package {package} its place in LAYERS and in docs/architecture.md"
-    for path in (SOURCE / package).rglob("*.py"):
-        for other in imported_packages(path) & set(LEVEL):
+    for module in package_facts():
+        for other in module.packages & set(LEVEL) if module.place.startswith(f"{package}/") else ():
             same = other == package
-            assert same or LEVEL[other] < LEVEL[package], (
-                f"{path.relative_to(SOURCE)} imports nasbed.{other}, which is above"
-            )
+            assert same or LEVEL[other] < LEVEL[package], f"{module.place} imports nasbed.{other}, which is above"
             assert not (package == "optimizers" and other == "benchmarks"), "an optimizer never holds a benchmark"
 
 
@@ -122,11 +165,11 @@ COMPARES_ONE_SPACE = {
 """Modules that compare with the id of a space although they should not know any, and why each may."""
 
 
-def compared_spaces(module: ast.Module) -> list[tuple[int, str]]:
+def compared_spaces(module_nodes: Nodes) -> list[tuple[int, str]]:
     """Where a module compares something with the id of a registered space, written as text, and with which."""
     ids: set[object] = set(SPACES)
     places: list[tuple[int, str]] = []
-    for node in ast.walk(module):
+    for node in module_nodes:
         sides: list[ast.expr] = []
         if isinstance(node, ast.Compare):
             for side in (node.left, *node.comparators):
@@ -146,15 +189,14 @@ match d:
     case "nb201" | "what": pass
 e = {"bonsai": "not compared"}
 """
-    assert sorted(name for _, name in compared_spaces(ast.parse(source))) == ["darts", "fbnet", "nb101", "nb201"]
+    assert sorted(name for _, name in compared_spaces(nodes(source))) == ["darts", "fbnet", "nb101", "nb201"]
 
 
 def test_only_a_space_and_its_networks_compare_with_its_id() -> None:
-    for path in SOURCE.rglob("*.py"):
-        place = path.relative_to(SOURCE).as_posix()
-        if not place.startswith(KNOW_ONE_SPACE) and place not in COMPARES_ONE_SPACE:
-            for line, name in compared_spaces(tree(path)):
-                pytest.fail(f"{place}, line {line} compares with the space {name}; make what it needs a fact of spaces")
+    for module in package_facts():
+        if not module.place.startswith(KNOW_ONE_SPACE) and module.place not in COMPARES_ONE_SPACE:
+            for line, name in module.compared:
+                pytest.fail(f"{module.place}, line {line} compares with {name}; make what it needs a fact of spaces")
 
 
 NOT_PURE = {
@@ -205,7 +247,7 @@ def file_calls(module: ast.Module) -> Iterator[str]:
 @pytest.mark.parametrize("path", sorted((SOURCE / "evaluation").rglob("*.py")), ids=lambda path: path.stem)
 def test_evaluation_is_pure(path: Path) -> None:
     """Measurements in, numbers out: what trains, starts processes or touches files is in experiments and studies."""
-    module = tree(path)
+    module = parse(path.read_text())
     assert [name for name in runtime_imports(module) if is_impure(name)] == []
     assert list(file_calls(module)) == []
 
@@ -274,21 +316,12 @@ def test_no_package_is_a_heap() -> None:
         assert not crowds, f"{folder.relative_to(SOURCE)}: {', '.join(crowds)}: a prefix of three modules is a folder"
 
 
-@cache
-def nodes(kind: type[ast.AST]) -> list[tuple[str, Any]]:
-    """Every node of a kind in the package, and where it stands."""
-    return [
-        (f"{path.relative_to(SOURCE).as_posix()}:{getattr(node, 'lineno', 0)}", node)
-        for path in sorted(SOURCE.rglob("*.py"))
-        for node in ast.walk(tree(path))
-        if isinstance(node, kind)
-    ]
-
-
 def test_class_names_exist_once() -> None:
     places: dict[str, list[str]] = {}
-    for place, node in nodes(ast.ClassDef):
-        places.setdefault(node.name.lstrip("_"), []).append(place)
+    for module in package_facts():
+        for line, name in module.classes:
+            places.setdefault(name.lstrip("_"), []).append(f"{module.place}:{line}")
+    assert len(places) > 500
     assert {name: at for name, at in places.items() if len(at) > 1} == {}
 
 
@@ -304,26 +337,32 @@ FORMER = {
 """Names in files that exist already, or public ones that keep an alias for one version."""
 
 
-def dialect_in(folder: Path) -> list[str]:
-    """Every name that is defined or stored below a folder and is no noun or verb, with its file."""
-    places = []
-    for path in sorted(folder.rglob("*.py")):
-        for node in ast.walk(tree(path)):
-            match node:
-                case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-                    pass
-                case ast.arg(arg=name) | ast.FunctionDef(name=name):
-                    pass
-                case _:
-                    continue
-            if name.strip("_") in DIALECT:
-                places.append(f"{path.relative_to(folder).as_posix()} {name}")
-    return places
+IN_DIALECT = re.compile(rf"\b_*(?:{'|'.join(sorted(DIALECT))})_*\b")
+
+
+def dialect_names(module_nodes: Nodes) -> list[str]:
+    """Every name that a module defines or stores and that is no noun or verb."""
+    names = []
+    for node in module_nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                pass
+            case ast.arg(arg=name) | ast.FunctionDef(name=name):
+                pass
+            case _:
+                continue
+        if IN_DIALECT.fullmatch(name):
+            names.append(name)
+    return names
 
 
 def test_names_are_nouns_and_verbs() -> None:
-    assert set(dialect_in(SOURCE)) == FORMER
-    assert dialect_in(ROOT / "tests") == []
+    assert {f"{module.place} {name}" for module in package_facts() for name in module.names} == FORMER
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        source = path.read_text()
+        if IN_DIALECT.search(source):
+            assert dialect_names(nodes(source)) == [], path
+    assert dialect_names(nodes("def f(told): x.found_, (given, taken) = there")) == ["told", "found_", "given"]
 
 
 HTML = re.compile(
@@ -335,25 +374,21 @@ DRAWS_MARKUP = ("drawing/cells.py",)
 """Cells are drawn as SVG. All other markup is in drawing/templates."""
 
 
-def docstrings(module: ast.Module) -> set[int]:
-    """The texts that stand alone as statements."""
-    return {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
+def markup_lines(module_nodes: Nodes) -> list[int]:
+    """The lines of texts with HTML, except those that stand alone as statements: docstrings."""
+    documentation = {id(node.value) for node in module_nodes if isinstance(node, ast.Expr)}
+    return [
+        node.lineno
+        for node in module_nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if HTML.search(node.value) and id(node) not in documentation
+    ]
 
 
 def test_markup_is_in_templates() -> None:
     """No text of the package holds HTML: pages are made by Jinja2, which escapes."""
-    with_markup = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        place, documentation = path.relative_to(SOURCE).as_posix(), docstrings(tree(path))
-        texts = [
-            node for node in ast.walk(tree(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        ]
-        with_markup += [
-            f"{place}:{node.lineno}"
-            for node in texts
-            if id(node) not in documentation and place not in DRAWS_MARKUP and HTML.search(str(node.value))
-        ]
-    assert with_markup == []
+    with_markup = [(module.place, module.markup) for module in package_facts() if module.markup]
+    assert [module for module in with_markup if module[0] not in DRAWS_MARKUP] == []
     assert HTML.search('<td class="n">') and HTML.search("</p>") and not HTML.search("a <method>/results, 1 <b")
 
 
@@ -366,24 +401,33 @@ def many_parameters(node: ast.FunctionDef) -> bool:
     return len({argument.arg for argument in arguments} - {"self", "cls"}) > 4
 
 
-def test_functions_with_many_parameters_describe_each() -> None:
-    undescribed = []
-    for place, node in nodes(ast.FunctionDef):
-        if place.startswith(HELP_OF_ITS_OWN) or "/command.py:" in place or node.name.startswith(("_", "redirect_")):
-            continue
-        if many_parameters(node) and "Args:" not in (ast.get_docstring(node) or ""):
-            undescribed.append(f"{place} {node.name}")
-    assert undescribed == []
+def undescribed_functions(module_nodes: Nodes, place: str) -> list[str]:
+    if place.startswith(HELP_OF_ITS_OWN) or place.endswith("/command.py"):
+        return []
+    return [
+        f"{place}:{node.lineno} {node.name}"
+        for node in module_nodes
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith(("_", "redirect_"))
+        if many_parameters(node) and "Args:" not in (ast.get_docstring(node) or "")
+    ]
 
 
-def test_constructors_with_many_parameters_describe_each() -> None:
+def undescribed_constructors(module_nodes: Nodes, place: str) -> list[str]:
     undescribed = []
-    for place, node in nodes(ast.ClassDef):
-        constructors = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
-        texts = [ast.get_docstring(item) or "" for item in (node, *constructors)]
-        if any(map(many_parameters, constructors)) and "Args:" not in " ".join(texts):
-            undescribed.append(f"{place} {node.name}")
-    assert undescribed == []
+    for node in module_nodes:
+        if isinstance(node, ast.ClassDef):
+            constructors = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+            texts = [ast.get_docstring(item) or "" for item in (node, *constructors)]
+            if any(map(many_parameters, constructors)) and "Args:" not in " ".join(texts):
+                undescribed.append(f"{place}:{node.lineno} {node.name}")
+    return undescribed
+
+
+def test_functions_and_constructors_with_many_parameters_describe_each() -> None:
+    assert [place for module in package_facts() for place in module.undescribed] == []
+    source = "class A:\n  def __init__(self, a, b, c, d, e): pass\ndef f(a, b, *, c, d, e): pass"
+    assert undescribed_functions(nodes(source), "") == [":3 f"]
+    assert undescribed_constructors(nodes(source), "") == [":1 A"]
 
 
 def test_public_names_are_the_documented_ones() -> None:

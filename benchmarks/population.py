@@ -15,7 +15,6 @@ prepared one. Failures are listed at the end; the other cases still run.
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import tempfile
@@ -39,7 +38,7 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.population.training import Population
 from population_training.baselines import Baselines
 from population_training.cases import CASES, NB201, Case, custom_case, random_dataset, smaller
-from population_training.measures import Measured, PopulationTimes
+from population_training.measures import Measured, PopulationTimes, free_memory
 from population_training.table import limits, ratios, tables
 from population_training.timing import KernelShare, copy_bandwidth, matrix_rate
 
@@ -72,9 +71,7 @@ class Run:
             self.failures[name] = f"{type(error).__name__}: {reason[0] if reason else ''}"[:200]
             return None
         finally:
-            gc.collect()
-            if self.device.type == "cuda":
-                torch.cuda.empty_cache()
+            free_memory(self.device)
 
     def measure(self, *, profile: bool) -> None:
         case, device = self.case, self.device

@@ -14,6 +14,7 @@ from torch.func import functional_call, grad, replace_all_batch_norm_modules_, s
 from torch.nn import functional
 
 from nasbed.datasets import Dataset
+from nasbed.networks.eager_optimizers import SGD
 from nasbed.training.images import TrainingImages
 from nasbed.training.network_factory import recipe_network
 from nasbed.training.outcome import Job
@@ -91,8 +92,8 @@ class ManySeeds:
         return functional.cross_entropy(logits.float(), labels)
 
 
-def _sgd(weights: object, recipe: Recipe) -> torch.optim.SGD:
-    return torch.optim.SGD(
+def _sgd(weights: object, recipe: Recipe) -> SGD:
+    return SGD(
         weights,  # type: ignore[arg-type]
         lr=recipe.learning_rate,
         momentum=recipe.momentum,

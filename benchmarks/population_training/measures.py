@@ -50,6 +50,13 @@ class PopulationTimes:
     mean_accuracy: float | None
 
 
+def free_memory(device: torch.device) -> None:
+    """Return the memory of what is no longer used to a CUDA device."""
+    if device.type == "cuda":
+        gc.collect()
+        torch.cuda.empty_cache()
+
+
 class Measured:
     """A population of a case, prepared twice: first cold, then with other architectures and everything compiled."""
 
@@ -68,7 +75,7 @@ class Measured:
         with torch.no_grad():
             _Judge(first)()
         del first
-        gc.collect()
+        free_memory(device)
         self.population, self.warm_s = self._prepare(case.jobs(0), dataset, self.short)
 
     def _epochs_and_steps(self) -> tuple[int, int]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from importlib.util import find_spec
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from nasbed.core.errors import InvalidOption, MissingDependency, UnknownName
 from nasbed.networks.baselines import BASELINES, baseline, import_torchvision
 from nasbed.networks.baselines.upscaling import Upscaled, least_side
 from nasbed.networks.shapes import shapes_only
+from support.forks import fork_script
 
 needs_torchvision = pytest.mark.skipif(find_spec("torchvision") is None, reason="compares with torchvision")
 
@@ -130,9 +130,13 @@ def test_resnet18_kit_changes_the_first_convolution_alone() -> None:
 
 @needs_torchvision
 def test_torchvision_is_imported_beside_any_torch_without_a_warning() -> None:
-    code = "from nasbed.networks.baselines import import_torchvision as i; print(i() is i(), i().models.vgg16.__name__)"
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
-    assert run.stdout.split() == ["True", "vgg16"], run.stderr
+    code = (
+        "import sys, warnings; assert 'torchvision' not in sys.modules; warnings.simplefilter('error')\n"
+        "from nasbed.networks.baselines import import_torchvision as i; print(i() is i(), i().models.vgg16.__name__)"
+    )
+    with fork_script(code, stdout=PIPE, stderr=PIPE) as process:
+        printed, errors = process.communicate()
+    assert printed.split() == ["True", "vgg16"], errors
 
 
 def test_torchvision_that_is_missing_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ import nasbed
 from nasbed.benchmarks import NoiseFree, TabularBenchmark
 from nasbed.benchmarks.catalog import card
 from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.execution import SerialEngine
 from nasbed.experiments.compare import compare
 from nasbed.results.cache import Cache
 from nasbed.results.cache.reader import MEMBER_ROWS, MEMBERS
@@ -137,7 +138,9 @@ def test_damaged_rows_are_named(unseen: TabularBenchmark, rows: np.ndarray, tmp_
 
 
 def test_methods_search_all_cells(tmp_path: Path) -> None:
-    runs = compare("nb201-chesseract-v1.0", ["rs", "ls"], seeds=2, budget="60ev", out=tmp_path / "runs")
+    runs = compare(
+        "nb201-chesseract-v1.0", ["rs", "ls"], seeds=2, budget="60ev", out=tmp_path / "runs", engine=SerialEngine()
+    )
     codes = np.concatenate([run.codes for run in runs.runs])
     assert (NB201.function_codes(codes) != codes).any()
     assert all(np.isfinite(run.value).all() and run.value.max() > 66 for run in runs.runs)

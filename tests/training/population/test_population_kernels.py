@@ -6,24 +6,27 @@ They run in a process of their own, since Triton decides when it is imported whe
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
+from subprocess import PIPE
 
 import pytest
 import torch
+
+from support.forks import Fork
 
 pytestmark = pytest.mark.skipif(find_spec("triton") is None, reason="triton is not installed: it comes for Linux only")
 
 
 def run(*arguments: str, interpreted: bool) -> None:
-    environment = os.environ | ({"TRITON_INTERPRET": "1"} if interpreted else {})
     script = Path(__file__).with_name("kernels_against_torch.py")
-    completed = subprocess.run(
-        [sys.executable, str(script), *arguments], env=environment, capture_output=True, text=True
-    )
-    assert completed.returncode == 0, completed.stdout + completed.stderr
+    environment = os.environ | {"PYTHONPATH": str(script.parent)} | ({"TRITON_INTERPRET": "1"} if interpreted else {})
+    script_run = partial(run_path, str(script), run_name="__main__")
+    with Fork(script_run, (str(script), *arguments), env=environment, stdout=PIPE, stderr=PIPE) as process:
+        printed, errors = process.communicate()
+    assert process.returncode == 0, printed + errors
 
 
 def test_interpreted_kernels_compute_what_torch_computes(thorough: bool) -> None:

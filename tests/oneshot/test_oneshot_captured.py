@@ -28,7 +28,7 @@ from nasbed.training.devices import threads_used  # noqa: E402
 from support.supernet_methods import supernet_method  # noqa: E402
 
 CPU = torch.device("cpu")
-SETTINGS = SearchSettings(epochs=2, batch=16, channels=4, cells=1, epoch_images=32, split=(64, 32))
+SETTINGS = SearchSettings(epochs=2, batch=16, channels=4, cells=1, epoch_images=16, split=(64, 32))
 OPTIONS: dict[str, dict[str, Any]] = {
     "pc-darts": {"warm_up": 0.0},
     "drnas": {"partial": (4, 2), "warm_up": 0.0},

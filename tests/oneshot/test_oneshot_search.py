@@ -100,10 +100,8 @@ def test_search_learns_digits_in_nb201(method: str) -> None:
 )
 def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tmp_path: Path, thorough: bool) -> None:
     """Interrupted halfway, which for drnas is after the last epoch of its first stage."""
-    if space == "darts":
-        settings = TINY if thorough else replace(TINY, epochs=2)
-    else:
-        settings = replace(TINY, cells=1, epochs=3 if method == "darts2" else 4)
+    epochs = TINY.epochs if thorough else 2
+    settings = replace(TINY, epochs=epochs, cells=1 if space == "nb201" else TINY.cells if thorough else 2)
     halfway = settings.epochs // 2
     uninterrupted = run(method, settings, space, seed=3)
     assert uninterrupted.status == "ok" and uninterrupted.architecture is not None
@@ -128,28 +126,28 @@ def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tm
 
 def test_search_depends_on_its_seed_and_leaves_torchs_generator_alone() -> None:
     state = torch.get_rng_state()
-    first, second = (run("drnas", replace(SMALL, epochs=2), seed=seed) for seed in (0, 1))
+    first, second = (run("drnas", replace(TINY, cells=1, epochs=2), seed=seed) for seed in (0, 1))
     assert torch.equal(torch.get_rng_state(), state)
     assert first.epochs[0].train_loss != second.epochs[0].train_loss
     assert not np.array_equal(first.epochs[0].parameters["betas"], second.epochs[0].parameters["betas"])
 
 
 def test_checkpoint_of_another_search_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "search.ckpt"
-    run("pc-darts", SMALL, checkpoint=path)
+    path, settings = tmp_path / "search.ckpt", replace(SMALL, epochs=1, epoch_images=16)
+    run("pc-darts", settings, checkpoint=path)
     with pytest.raises(InvalidOption, match="seed 0, not 1"):
-        run("pc-darts", SMALL, checkpoint=path, seed=1)
+        run("pc-darts", settings, checkpoint=path, seed=1)
     with pytest.raises(InvalidOption, match="method 'pc-darts', not 'darts'"):
-        run("darts", SMALL, checkpoint=path)
+        run("darts", settings, checkpoint=path)
     with pytest.raises(InvalidOption, match="the setting batch 16, not 8"):
-        run("pc-darts", replace(SMALL, batch=8), checkpoint=path)
+        run("pc-darts", replace(settings, batch=8), checkpoint=path)
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(BadFile, match="damaged"):
-        run("pc-darts", SMALL, checkpoint=path)
+        run("pc-darts", settings, checkpoint=path)
     path.write_bytes(b"something else")
     with pytest.raises(BadFile, match="not a checkpoint of a search"):
-        run("pc-darts", SMALL, checkpoint=path)
+        run("pc-darts", settings, checkpoint=path)
 
 
 def test_search_that_diverges_says_so() -> None:
@@ -159,11 +157,11 @@ def test_search_that_diverges_says_so() -> None:
 
 
 def test_search_stops_by_its_rule(tmp_path: Path) -> None:
-    path = tmp_path / "search.ckpt"
-    result = run("darts", SMALL, stop=lambda epochs: epochs[0] if len(epochs) == 2 else None, checkpoint=path)
+    path, settings = tmp_path / "search.ckpt", replace(TINY, cells=1)
+    result = run("darts", settings, stop=lambda epochs: epochs[0] if len(epochs) == 2 else None, checkpoint=path)
     assert (result.status, len(result.epochs)) == ("stopped", 2)
     assert result.architecture == result.epochs[0].architecture
-    repeated = run("darts", SMALL, stop=lambda epochs: skip_rule(epochs, skips=0), checkpoint=path)
+    repeated = run("darts", settings, stop=lambda epochs: skip_rule(epochs, skips=0), checkpoint=path)
     assert (repeated.status, len(repeated.epochs)) == ("stopped", 2)
 
 
@@ -174,8 +172,8 @@ def test_search_measures_eigenvalues_on_request(method: str) -> None:
 
 
 def test_search_computes_in_bfloat16() -> None:
-    result = run("pc-darts", replace(SMALL, epochs=1, precision="bfloat16"))
-    exact = run("pc-darts", replace(SMALL, epochs=1))
+    settings = replace(TINY, cells=1, epochs=1)
+    result, exact = run("pc-darts", replace(settings, precision="bfloat16")), run("pc-darts", settings)
     assert result.status == "ok"
     assert result.epochs[0].train_loss == pytest.approx(exact.epochs[0].train_loss, rel=0.1)
     assert result.epochs[0].train_loss != exact.epochs[0].train_loss

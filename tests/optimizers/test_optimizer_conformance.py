@@ -27,7 +27,7 @@ SMALL: dict[str, dict[str, Any]] = {
 ones for slow models. Defaults for all others."""
 
 
-EVALUATIONS = {"smac": 16, "hebo": 16, "combo": 20, "tpe": 20}
+EVALUATIONS = {"smac": 12, "hebo": 12, "combo": 14, "tpe": 16}
 """Enough for the models of slow methods to propose."""
 LARGE_SPACE_EVALUATIONS = {"smac": 30}
 """The same in spaces of many parameters, where SMAC starts with one random architecture for each."""

@@ -33,7 +33,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 }
 SMALL: dict[str, dict[str, Any]] = {
     "lgb": QUICK,
-    "ngb": {"rounds": 15},
+    "ngb": {"rounds": 4},
     "gin": {"layers": 2, "epochs": 3},
     "mlp": {"layers": 3, "epochs": 3},
     "smooth": {"folds": 2, "base_settings": QUICK},

@@ -75,7 +75,7 @@ def test_expected_best_rises_from_the_mean_to_the_best(values: list[float]) -> N
 
 
 def test_expected_best_of_uniform_values_is_the_known_expectation() -> None:
-    draws = np.arange(1, 1001)
+    draws = np.unique(np.geomspace(1, 1000, 100).astype(int))
     result = expected_best((np.arange(100_000) + 0.5) / 100_000, draws, direction="minimize")
     np.testing.assert_allclose(result.mean, 1 / (draws + 1), atol=1e-5)
 

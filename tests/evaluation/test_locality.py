@@ -72,7 +72,7 @@ def test_walk_through_a_sample_of_a_space_estimates_the_whole() -> None:
         rng = np.random.default_rng(seed)
         sampled = np.where(rng.random(len(values)) < 0.1, values, np.nan)
         options = {"lags": 12, "steps": 300}
-        estimates.append(space_walk_autocorrelation(graph, sampled, rng, **options, walks=1000))
+        estimates.append(space_walk_autocorrelation(graph, sampled, rng, **options, walks=300))
         present.append(random_walk_autocorrelation(graph, sampled, rng, **options))
     expected = (1 - 5 / 24) ** np.arange(13)
     assert np.abs(

@@ -254,7 +254,7 @@ def run(
 
 
 def test_combo_beats_random_search_on_categories_and_orders() -> None:
-    """12 additive landscapes with an interaction over 12 288 configurations, 60 evaluations each."""
+    """12 additive landscapes with an interaction over 12 288 configurations, 50 evaluations each."""
     source = ConfigurationSpace(name="mixed")
     source.add(*(CategoricalHyperparameter(f"c{index}", [0, 1, 2, 3]) for index in range(4)))
     source.add(*(OrdinalHyperparameter(f"o{index}", list(range(size))) for index, size in enumerate((8, 6))))
@@ -271,7 +271,7 @@ def test_combo_beats_random_search_on_categories_and_orders() -> None:
             return float(50 + 10 * total)
 
         optimizer = OPTIMIZERS.get(method)(problem_on(mixed), np.random.default_rng(seed + 100), **settings)
-        return max(map(score, run(optimizer, score, 60)))
+        return max(map(score, run(optimizer, score, 50)))
 
     settings = {"initial": 15, "burn_in": 3, "samples": 1, "starts": 3, "candidates": 30}
     scores = [best("combo", seed, **settings) for seed in range(12)]

@@ -310,7 +310,7 @@ def test_more_normal_is_standard_keeps_the_order_and_takes_anything() -> None:
 def test_hebo_starts_with_one_random_architecture_more_than_there_are_parameters() -> None:
     """And takes from the forest from then on: on a landscape of one edge, what it proposes has the best operation."""
     optimizer = make("hebo", space("nb201"), 0)
-    history = search(optimizer, lambda arch: 10.0 * arch.code[0], 45)
+    history = search(optimizer, lambda arch: 10.0 * arch.code[0], 30)
     archive, start_rng = ProposalArchive(space("nb201")), np.random.default_rng(0)
     assert [trial.architecture for trial in history[:7]] == [archive.sample(start_rng) for _ in range(7)]
     assert np.mean([trial.architecture.code[0] == 4 for trial in history[20:]]) > 0.8
@@ -352,14 +352,14 @@ def test_settings_out_of_range_are_refused_in_one_line(name: str, settings: dict
 
 @pytest.mark.parametrize("model", ["kde", "bananas"])
 def test_model_beats_random_search_on_additive_landscapes(model: str) -> None:
-    """70 evaluations, 20 landscapes."""
+    """60 evaluations, 14 landscapes."""
 
     def bests(method: str) -> list[float]:
         return [
             max(
-                trial["validation_accuracy"] for trial in search(make(method, space("nb201"), seed), additive(seed), 70)
+                trial["validation_accuracy"] for trial in search(make(method, space("nb201"), seed), additive(seed), 60)
             )
-            for seed in range(20)
+            for seed in range(14)
         ]
 
     assert wilcoxon(bests(model), bests("rs"), alternative="greater").pvalue < 0.01

@@ -8,6 +8,7 @@ import json
 import math
 import pickle
 from collections import Counter
+from functools import cache
 from typing import Any
 
 import ConfigSpace
@@ -520,6 +521,7 @@ MIXED.add(
 GOOD = {"op": "conv", "width": 32, "depth": 3, "lr": 0.1, "kernel": 3}
 
 
+@cache
 def mixed() -> FromConfigSpace:
     return space_from_configspace(MIXED, "mixed")
 

@@ -297,7 +297,7 @@ def test_nb101_costs_equal_a_torch_network(thorough: bool) -> None:
     torch_networks = pytest.importorskip("support.torch_networks", reason="needs torch", exc_type=ImportError)
     rng = np.random.default_rng(5)
     small = NB101Skeleton(channels=12, cells_per_stack=2, image=16)
-    archs = [SPACE.sample(rng) for _ in range(25 if thorough else 8)] + [
+    archs = [SPACE.sample(rng) for _ in range(25 if thorough else 4)] + [
         SPACE.parse("output:0"),
         SPACE.from_native(INCEPTION),
     ]

@@ -160,7 +160,7 @@ def toy(name: str, count: int, seed: int = 0) -> Examples:
     return Examples.plain(codes, 95 - 3 * np.exp(worth / worth.std()))
 
 
-QUICK = {"epochs": 25, "layers": 4, "hidden": 16, "batch_size": 64}
+QUICK = {"epochs": 15, "layers": 4, "hidden": 16, "batch_size": 64}
 
 
 @pytest.fixture(scope="module")

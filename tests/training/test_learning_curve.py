@@ -23,7 +23,7 @@ from nasbed.training.population.autograd import AutogradExecutor  # noqa: E402
 RECIPE = replace(
     load_recipe("small-nb201"),
     epochs=(3,),
-    epoch_images=128,
+    epoch_images=64,
     split=(1_000, 300),
     skeleton={"channels": 4, "cells_per_stage": 1},
 )
@@ -150,7 +150,7 @@ def test_interrupted_curve_resumes_where_it_was(tmp_path: Path) -> None:
 
 
 def test_epoch_whose_outputs_are_no_numbers_is_missing_in_the_curve() -> None:
-    outcome = train_network(Dropping(broken=4), datasets.load("digits"), RECIPE, learning_curve=True)
+    outcome = train_network(Dropping(broken=2), datasets.load("digits"), RECIPE, learning_curve=True)
     assert outcome.status == "ok" and outcome.validation_curve is not None
     assert [point is None for point in outcome.validation_curve] == [True, False, False]
 

@@ -48,6 +48,7 @@ EVERYTHING = Recipe(
 )
 """Everything random, in little time."""
 QUICK = replace(load_recipe("small-nb201"), epoch_images=256, skeleton={"channels": 4, "cells_per_stage": 1})
+BRIEF = replace(QUICK, epoch_images=96)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_training_is_repeated_by_its_seed_and_leaves_chance_alone() -> None:
     before = torch.get_rng_state()
     ends: list[EpochEnd] = []
     runs = [
-        train(CONVOLUTIONS, datasets.load("digits"), QUICK, seed=seed, epochs=3, progress=ends.append)
+        train(CONVOLUTIONS, datasets.load("digits"), BRIEF, seed=seed, epochs=3, progress=ends.append)
         for seed in (5, 5, 6)
     ]
     assert torch.equal(torch.get_rng_state(), before)
@@ -178,40 +179,40 @@ def test_checkpoint_without_a_training_accuracy_is_resumed(tmp_path: Path) -> No
     def keep(_: EpochEnd) -> None:
         contents.append(TRAINING.content(path))
 
-    uninterrupted = train(CONVOLUTIONS, digits, QUICK, epochs=3, checkpoint=path, progress=keep)
+    uninterrupted = train(CONVOLUTIONS, digits, BRIEF, epochs=3, checkpoint=path, progress=keep)
     for content, expected in zip(contents[1:], (uninterrupted.train_accuracy, None), strict=True):
         old = {name: value for name, value in content.items() if name not in ("identity", "train_accuracy")}
         TRAINING.write(path, json.loads(str(content["identity"])), old)
-        resumed = train(CONVOLUTIONS, digits, QUICK, epochs=3, checkpoint=path)
+        resumed = train(CONVOLUTIONS, digits, BRIEF, epochs=3, checkpoint=path)
         assert replace(resumed, train_time_s=0) == replace(uninterrupted, train_time_s=0, train_accuracy=expected)
 
 
 def test_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     path, digits = tmp_path / "folder" / "c.pt", datasets.load("digits")
-    train(CONVOLUTIONS, digits, QUICK, epochs=1, checkpoint=path)
+    train(CONVOLUTIONS, digits, BRIEF, epochs=1, checkpoint=path)
     different = Architecture("nb201", (3, 3, 3, 3, 3, 2))
     for arch, recipe, epochs, seed, message in (
-        (CONVOLUTIONS, QUICK, 1, 1, "with seed 0, not 1; name another file"),
-        (CONVOLUTIONS, QUICK, 3, 0, "with epochs 1, not 3"),
-        (CONVOLUTIONS, replace(QUICK, batch=16), 1, 0, "with the recipe's batch 32, not 16"),
-        (different, QUICK, 1, 0, "with network "),
+        (CONVOLUTIONS, BRIEF, 1, 1, "with seed 0, not 1; name another file"),
+        (CONVOLUTIONS, BRIEF, 3, 0, "with epochs 1, not 3"),
+        (CONVOLUTIONS, replace(BRIEF, batch=16), 1, 0, "with the recipe's batch 32, not 16"),
+        (different, BRIEF, 1, 0, "with network "),
     ):
         with pytest.raises(InvalidOption, match=message) as error:
             train(arch, digits, recipe, epochs=epochs, seed=seed, checkpoint=path)
         assert "\n" not in str(error.value)
-    renamed = replace(QUICK, name="called otherwise", source="somewhere")
+    renamed = replace(BRIEF, name="called otherwise", source="somewhere")
     assert train(CONVOLUTIONS, digits, renamed, epochs=1, checkpoint=path).status == "ok"
     assert [file.name for file in path.parent.iterdir()] == ["c.pt"]
 
 
 def test_damaged_checkpoint_is_refused_with_its_remedy(tmp_path: Path) -> None:
     path, digits = tmp_path / "c.pt", datasets.load("digits")
-    train(CONVOLUTIONS, digits, QUICK, epochs=1, checkpoint=path)
+    train(CONVOLUTIONS, digits, BRIEF, epochs=1, checkpoint=path)
     content = path.read_bytes()
     for damaged in (content[: len(content) // 2], content[:-100] + b"\0" + content[-99:], b"", b"junk\n" + content):
         path.write_bytes(damaged)
         with pytest.raises(BadFile, match=r"remove it and train from the beginning|not a checkpoint of a training"):
-            train(CONVOLUTIONS, digits, QUICK, epochs=1, checkpoint=path)
+            train(CONVOLUTIONS, digits, BRIEF, epochs=1, checkpoint=path)
 
 
 def test_checkpoint_never_runs_code(tmp_path: Path) -> None:
@@ -225,5 +226,5 @@ def test_checkpoint_never_runs_code(tmp_path: Path) -> None:
     torch.save({"identity": Code()}, file)
     path.write_bytes(TRAINING.head + hashlib.sha256(file.getvalue()).hexdigest().encode() + b"\n" + file.getvalue())
     with pytest.raises(BadFile, match="damaged") as error:
-        train(CONVOLUTIONS, datasets.load("digits"), QUICK, epochs=1, checkpoint=path)
+        train(CONVOLUTIONS, datasets.load("digits"), BRIEF, epochs=1, checkpoint=path)
     assert not (tmp_path / "made").exists() and "\n" not in str(error.value)

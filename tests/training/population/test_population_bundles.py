@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from populations import SKELETONS, networks, programs
@@ -12,8 +14,9 @@ from nasbed.training.population.program import Combine, NetworkProgram, Norm, Po
 DENSE = ("nb101", "nb201", "transnas-micro")
 
 
+@cache
 def traced(name: str) -> list[NetworkProgram]:
-    return programs(networks(name, 12, seed=1), SKELETONS[name][1])
+    return programs(networks(name, 6, seed=1), SKELETONS[name][1])
 
 
 @pytest.mark.parametrize("name", SKELETONS)

@@ -13,6 +13,7 @@ from torch.nn import functional
 from nasbed import datasets
 from nasbed.core.architecture import Architecture
 from nasbed.datasets.dataset import LabelledImages
+from nasbed.networks.eager_optimizers import SGD
 from nasbed.spaces.fbnet.costs import BLOCKS
 from nasbed.training.images import TrainingImages
 from nasbed.training.network_factory import recipe_network, recipe_skeleton
@@ -28,7 +29,7 @@ RECIPE = replace(
     COLLECTED,
     epochs=(2,),
     batch=16,
-    epoch_images=64,
+    epoch_images=32,
     split=(256, 32),
     precision="float32",
     skeleton={**COLLECTED.skeleton, **CHANNELS},
@@ -89,27 +90,25 @@ def test_fbnet_population_becomes_in_float64_what_its_networks_become_alone() ->
 
 def trained_by_hand(network: nn.Module, images: TrainingImages, seed: int) -> tuple[float, float, list[float]]:
     """The mean loss and the accuracy of the last epoch, and the validation accuracy after each, by torch's own SGD."""
-    optimizer = torch.optim.SGD(
-        network.parameters(), lr=RECIPE.learning_rate, momentum=0.9, nesterov=True, weight_decay=5e-4
-    )
+    optimizer = SGD(network.parameters(), lr=RECIPE.learning_rate, momentum=0.9, nesterov=True, weight_decay=5e-4)
     loss, correct, curve = 0.0, 0, []
     for epoch in range(2):
         loss, correct = 0.0, 0
         draws = epoch_draws(RECIPE, torch.from_numpy(epoch_words(seed, epoch, len(images))), images.side)
         network.train()
-        for place in range(4):
-            optimizer.param_groups[0]["lr"] = RECIPE.rate(4 * epoch + place, 8)
+        for place in range(2):
+            optimizer.param_groups[0]["lr"] = RECIPE.rate(2 * epoch + place, 4)
             batch, labels = images.batch(draws, 16 * place, 16)
             logits = network(batch)
             value = functional.cross_entropy(logits, labels, label_smoothing=0.1)
             optimizer.zero_grad()
             value.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
-            loss, correct = loss + value.item() / 4, correct + int((logits.argmax(1) == labels).sum())
+            loss, correct = loss + value.item() / 2, correct + int((logits.argmax(1) == labels).sum())
         network.eval()
         ((batch, labels),) = images.batches("valid", 32)
         curve.append(100 * int((network(batch).argmax(1) == labels).sum()) / 32)
-    return loss, 100 * correct / 64, curve
+    return loss, 100 * correct / 32, curve
 
 
 def test_last_maps_of_collected_networks_are_as_large_as_at_32_pixels() -> None:

@@ -32,7 +32,7 @@ RECIPE = Recipe(
     crop_padding=1,
     flip=True,
     cutout=2,
-    epoch_images=512,
+    epoch_images=256,
     skeleton={"channels": 6, "cells_per_stack": 1},
 )
 

@@ -253,8 +253,8 @@ def test_fuzz(thorough: bool) -> None:
         except BadFile as error:
             refusals += 1
             assert "\n" not in str(error) and len(str(error)) < 600
-    assert refusals > 1000
-    for _ in range(10_000):
+    assert refusals > 500
+    for _ in range(10_000 if thorough else 3_000):
         key = "".join(rng.choices("()[],  0123456789", k=rng.randint(0, 60)))
         name = rng.choice(["nb101", "nb201", "darts", "transnas-micro", "transnas-macro"])
         try:

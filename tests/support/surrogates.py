@@ -16,7 +16,6 @@ from nasbed.results import Results, Rows, TableInfo, write_results
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.base import Files, Floats, Progress, Surrogate
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit
 
 ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
@@ -128,4 +127,6 @@ def with_test_values(split: TableSplit, values: np.ndarray | float) -> TableSpli
 def small_surrogate(folder: Path, space_name: str = "nb201") -> Artefact:
     """A surrogate of such a table: three small LightGBM members and a runtime."""
     results = write_evaluations(folder / f"table-{space_name}", space_name=space_name)
+    from nasbed.surrogates.making import make_surrogate  # loads scipy.stats, which new processes do without
+
     return make_surrogate(results, "lgb", members=3, settings=QUICK)

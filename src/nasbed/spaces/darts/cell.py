@@ -8,7 +8,7 @@ intermediate nodes are concatenated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations, permutations, product
 
 OPERATIONS = (
@@ -65,17 +65,28 @@ def canonical_cell(cell: CellCode) -> CellCode:
 
 
 def _renumbered(cell: CellCode) -> Iterator[CellCode]:
-    def place(order: dict[int, int], code: CellCode) -> Iterator[CellCode]:
-        if len(code) == CELL_LENGTH:
-            yield code
-            return
-        for node in NODES:
+    for order in _orders(cell[::2]):
+        number = {0: 0, 1: 1, **{node: place for place, node in enumerate(order, start=2)}}
+        code: CellCode = ()
+        for node in order:
             first, op_first, second, op_second = cell[4 * (node - 2) : 4 * (node - 2) + 4]
-            if node not in order and first in order and second in order:
-                (a, op_a), (b, op_b) = sorted(((order[first], op_first), (order[second], op_second)))
-                yield from place({**order, node: len(order)}, (*code, a, op_a, b, op_b))
+            one, other = (number[first], op_first), (number[second], op_second)
+            code += (*one, *other) if one <= other else (*other, *one)
+        yield code
 
-    return place({0: 0, 1: 1}, ())
+
+@cache
+def _orders(sources: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The orders of the intermediate nodes in which each follows its two sources; there are 180 choices of sources."""
+    return tuple(
+        order
+        for order in permutations(NODES)
+        if all(
+            source in (0, 1, *order[: order.index(node)])
+            for node in NODES
+            for source in sources[2 * (node - 2) : 2 * (node - 2) + 2]
+        )
+    )
 
 
 def cell_count(operations: int = len(OPERATIONS)) -> int:

@@ -26,7 +26,7 @@ from nasbed.networks.summary import summary
 from nasbed.training import Job, Recipe, recipe_toml, train, train_population
 
 RECIPE = Recipe(
-    name="toy", epochs=(1,), batch=64, learning_rate=0.1, epoch_images=256, skeleton={"channels": 4, "cells": 1}
+    name="toy", epochs=(1,), batch=64, learning_rate=0.1, epoch_images=128, skeleton={"channels": 4, "cells": 1}
 )
 REGISTERED: dict[Registry[Any], str] = {
     SPACES: "toy = support.toy_plugin.space:Toy",
@@ -36,7 +36,7 @@ CAMPAIGN = """
 [campaign]
 name = "toy/digits"
 space = "toy"
-trials = 60
+trials = 40
 round = 20
 [trainer]
 kind = "population"

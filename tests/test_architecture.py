@@ -417,7 +417,7 @@ def undescribed_constructors(module_nodes: Nodes, place: str) -> list[str]:
     for node in module_nodes:
         if isinstance(node, ast.ClassDef):
             constructors = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
-            texts = [ast.get_docstring(item) or "" for item in (node, *constructors)]
+            texts = [ast.get_docstring(node) or "", *(ast.get_docstring(item) or "" for item in constructors)]
             if any(map(many_parameters, constructors)) and "Args:" not in " ".join(texts):
                 undescribed.append(f"{place}:{node.lineno} {node.name}")
     return undescribed

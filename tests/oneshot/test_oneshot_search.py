@@ -100,8 +100,8 @@ def test_search_learns_digits_in_nb201(method: str) -> None:
 )
 def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tmp_path: Path, thorough: bool) -> None:
     """Interrupted halfway, which for drnas is after the last epoch of its first stage."""
-    epochs = TINY.epochs if thorough else 2
-    settings = replace(TINY, epochs=epochs, cells=1 if space == "nb201" else TINY.cells if thorough else 2)
+    settings = replace(TINY, epochs=TINY.epochs if thorough else 2)
+    settings = replace(settings, cells=1 if space == "nb201" else TINY.cells if thorough else 2)
     halfway = settings.epochs // 2
     uninterrupted = run(method, settings, space, seed=3)
     assert uninterrupted.status == "ok" and uninterrupted.architecture is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -102,3 +103,10 @@ def test_nb201_bad_text_is_one_clear_line(text: str, message: str) -> None:
     with pytest.raises(NasbedError, match=message) as caught:
         SPACE.parse(text)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
+
+
+def test_nb201_is_sent_to_processes_without_its_configspace() -> None:
+    sent = NB201()
+    before = pickle.dumps(sent)
+    assert sent.configspace() is sent.configspace()
+    assert pickle.dumps(sent) == before and pickle.loads(before).configspace() == sent.configspace()

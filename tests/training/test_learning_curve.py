@@ -15,6 +15,7 @@ from torch import Tensor, nn  # noqa: E402
 from nasbed import datasets  # noqa: E402
 from nasbed.core.architecture import Architecture  # noqa: E402
 from nasbed.core.errors import InvalidOption  # noqa: E402
+from nasbed.datasets import Dataset, LabelledImages  # noqa: E402
 from nasbed.training import EpochEnd, Job, load_recipe, loop, train, train_network, train_population  # noqa: E402
 from nasbed.training.images import TrainingImages, recipe_split  # noqa: E402
 from nasbed.training.population import training as population_training  # noqa: E402
@@ -28,6 +29,12 @@ RECIPE = replace(
     skeleton={"channels": 4, "cells_per_stage": 1},
 )
 CELLS = [Architecture("nb201", code) for code in ((3, 3, 1, 3, 2, 3), (2, 1, 4, 0, 2, 1))]
+
+
+def few_digits() -> Dataset:
+    """With a hundred images to test."""
+    digits = datasets.load("digits")
+    return replace(digits, test=LabelledImages(digits.test.images[:100], digits.test.labels[:100]))
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +59,7 @@ class Dropping(nn.Module):
 
 
 def test_curve_is_the_accuracy_of_the_network_after_each_epoch() -> None:
-    digits, network, after = datasets.load("digits"), Dropping(), list[nn.Module]()
+    digits, network, after = few_digits(), Dropping(), list[nn.Module]()
     outcome = train_network(
         network,
         digits,
@@ -71,7 +78,7 @@ def test_curve_is_the_accuracy_of_the_network_after_each_epoch() -> None:
 
 
 def test_training_with_a_curve_is_the_training_without() -> None:
-    digits = datasets.load("digits")
+    digits = few_digits()
     recipe = replace(RECIPE, mixup=0.2, sharpness_radius=0.05)
     plain, curved = Dropping(), Dropping()
     without = train_network(plain, digits, recipe, seed=4)
@@ -82,7 +89,7 @@ def test_training_with_a_curve_is_the_training_without() -> None:
 
 
 def test_population_with_a_curve_is_the_population_without() -> None:
-    digits = datasets.load("digits")
+    digits = few_digits()
     jobs = [Job(cell, 3, seed) for seed, cell in enumerate(CELLS)]
     without = train_population(jobs, digits, RECIPE)
     together = train_population(jobs, digits, RECIPE, learning_curve=True)
@@ -106,7 +113,7 @@ class Clock:
 
 
 def test_training_time_excludes_the_curve(monkeypatch: pytest.MonkeyPatch) -> None:
-    digits, clock = datasets.load("digits"), Clock()
+    digits, clock = few_digits(), Clock()
 
     def slow(*_: object) -> float:
         clock.now += 1000
@@ -131,7 +138,7 @@ def test_training_time_excludes_the_curve(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_interrupted_curve_resumes_where_it_was(tmp_path: Path) -> None:
-    path, digits = tmp_path / "c.pt", datasets.load("digits")
+    path, digits = tmp_path / "c.pt", few_digits()
 
     def interrupt(end: EpochEnd) -> None:
         if end.done == 2:
@@ -150,7 +157,7 @@ def test_interrupted_curve_resumes_where_it_was(tmp_path: Path) -> None:
 
 
 def test_epoch_whose_outputs_are_no_numbers_is_missing_in_the_curve() -> None:
-    outcome = train_network(Dropping(broken=2), datasets.load("digits"), RECIPE, learning_curve=True)
+    outcome = train_network(Dropping(broken=2), few_digits(), RECIPE, learning_curve=True)
     assert outcome.status == "ok" and outcome.validation_curve is not None
     assert [point is None for point in outcome.validation_curve] == [True, False, False]
 
@@ -166,13 +173,13 @@ def test_population_whose_outputs_are_no_numbers_has_diverged_as_alone(monkeypat
     monkeypatch.setattr(AutogradExecutor, "logits", poisoned)
     jobs, recipe = [Job(cell, 1, 0) for cell in CELLS], replace(RECIPE, epochs=(1,))
     for learning_curve in (False, True):
-        first, second = train_population(jobs, datasets.load("digits"), recipe, learning_curve=learning_curve)
+        first, second = train_population(jobs, few_digits(), recipe, learning_curve=learning_curve)
         assert first.status == "diverged" and first.reason == "an output of the trained network is not a finite number"
         assert not first.values() and second.status == "ok"
 
 
 def test_without_validation_images_there_is_no_accuracy_and_no_curve() -> None:
-    digits, recipe = datasets.load("digits"), replace(RECIPE, split=(500, 0))
+    digits, recipe = few_digits(), replace(RECIPE, split=(500, 0))
     (outcome,) = train_population([Job(CELLS[0], 3, 0)], digits, recipe)
     assert outcome.status == "ok" and outcome.validation_accuracy is None and outcome.test_accuracy is not None
     for ask in (

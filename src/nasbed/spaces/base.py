@@ -181,6 +181,10 @@ class SearchSpace(ABC):
     def _configspace(self) -> ConfigurationSpace:
         return self._build_configspace()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the ConfigSpace, which a copy builds anew: a process that receives it need not import the package."""
+        return {name: value for name, value in vars(self).items() if name != "_configspace"}
+
     def configspace(self) -> ConfigurationSpace:
         """The space as a ConfigSpace object, for tools that speak that. The same object each time: copy it before
         changing it."""

@@ -86,7 +86,7 @@ def test_registry_loads_plugins_that_another_package_lists(monkeypatch: pytest.M
         group: str
 
     listed = [Foreign("digits", "string:digits", "nasbed.test")]
-    monkeypatch.setattr("nasbed.core.registry.entry_points", lambda group: listed)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: listed)
     assert Registry[str]("thing", group="nasbed.test").get("digits") == "0123456789"
 
 

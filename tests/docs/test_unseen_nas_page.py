@@ -13,15 +13,21 @@ pytest.importorskip("torch", reason="needs torch")
 from nasbed.experiments.unseen.budget import nas_methods
 from nasbed.experiments.unseen.results import read_results
 from nasbed.studies.unseen.random_baseline import chance_comparisons, spread, summary_lines
+from support.unseen_dataset import unseen_folder
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "unseen-nas.md").read_text(encoding="utf-8")
 
 
-def test_unseen_nas_page_runs_and_names_every_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unseen_nas_page_runs_and_names_every_method(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thorough: bool
+) -> None:
+    """On a smaller dataset than the page's, except in a thorough run."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    for block in re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL):
+    data = "digits" if thorough else str(unseen_folder(tmp_path / "gutenberg"))
+    assert '"digits"' in PAGE
+    for block in re.findall(r"```python\n(.*?)```", PAGE.replace('"digits"', repr(data)), flags=re.DOTALL):
         exec(block, names)
     assert names["result"].status == "ok" and len((tmp_path / "nas.jsonl").read_text().splitlines()) == 4
     assert [name for name in nas_methods() if f"`{name}`" not in PAGE] == []

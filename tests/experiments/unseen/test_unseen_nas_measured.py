@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -36,6 +34,7 @@ from nasbed.studies.one_shot.records import read_searches
 from nasbed.studies.unseen.study import unseen_study
 from nasbed.training import load_recipe, train
 from support.draw_method import DrawMethod, DrawSettings
+from support.forks import fork_script
 
 BUDGET = NasBudget.alike(search_epochs=2, search_channels=4, search_cells=2, search_images=64, channels=4, cells=2)
 RECIPE = load_recipe("unseen")
@@ -218,17 +217,19 @@ def test_damaged_record_of_a_search_is_reported(dataset: Dataset, tmp_path: Path
             searched(run, record=record)
 
 
-def test_results_of_other_searches_are_never_mixed(dataset: Dataset, tmp_path: Path) -> None:
+def test_results_of_other_searches_are_never_mixed(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(METHODS, "_entries", {**METHODS._entries, "draw": DrawMethod})
     file = tmp_path / "r.jsonl"
-    for epochs, images in ((1, 64), (2, 64), (2, None)):
-        settings = {"search_channels": 4, "search_cells": 2, "channels": 4, "cells": 2}
-        budget = NasBudget.alike(search_epochs=epochs, search_images=images, **settings)  # type: ignore[arg-type]
-        measure([dataset], NasPlan(("gdas",), RECIPE, budget, epochs=1), file)
+    for epochs, draws in ((1, [7]), (2, [7]), (2, [8])):
+        budget = NasBudget.alike(search_epochs=epochs, channels=4, cells=2, draw={"draws": draws})
+        measure([dataset], NasPlan(("draw",), RECIPE, budget, epochs=1), file)
     results = read_results([file])
     assert len({result.setting for result in results}) == 3
     study = unseen_study(results)
-    assert study.cells["chesseract", "gdas"].seeds == (0,) and study.unpublished == ["gdas"]
-    assert study.cells["chesseract", "gdas"].search["epochs"] == 2
+    assert study.cells["chesseract", "draw"].seeds == (0,) and study.unpublished == ["draw"]
+    assert study.cells["chesseract", "draw"].search["epochs"] == 2
     assert sum("of another setting" in line for line in study.notes) == 2
 
 
@@ -236,7 +237,8 @@ def test_networks_trained_together_have_the_results_they_have_alone(
     dataset: Dataset, tmp_path: Path, thorough: bool
 ) -> None:
     epochs = 2 if thorough else 1
-    plan = NasPlan(("rs-darts", "rs-bonsai"), RECIPE, BUDGET, epochs=epochs, seeds=2, train_seeds=2)
+    seeds = 2 if thorough else 1
+    plan = NasPlan(("rs-darts", "rs-bonsai"), RECIPE, BUDGET, epochs=epochs, seeds=seeds, train_seeds=2)
     counts = [
         measure([dataset], replace(plan, together=is_together), tmp_path / f"{is_together}")
         for is_together in (True, False)
@@ -245,7 +247,7 @@ def test_networks_trained_together_have_the_results_they_have_alone(
         {(result.model, *result.seeds): result for result in read_results([tmp_path / f"{is_together}"])}
         for is_together in (True, False)
     )
-    assert counts == [8, 8] and set(together) == set(separate)
+    assert counts == [4 * seeds] * 2 and set(together) == set(separate)
     for key, result in together.items():
         expected = separate[key]
         assert (result.setting, result.architecture, result.parameters) == (
@@ -254,7 +256,7 @@ def test_networks_trained_together_have_the_results_they_have_alone(
             expected.parameters,
         )
         assert result.test_accuracy == pytest.approx(expected.test_accuracy, abs=2)  # an image in 60
-        assert ("4 networks together" in result.device) == (key[0] == "rs-darts")
+        assert (f"{2 * seeds} networks together" in result.device) == (key[0] == "rs-darts")
     run = NasRun("rs-bonsai", dataset, RECIPE, BUDGET)
     with pytest.raises(InvalidOption, match="rs-bonsai on chesseract; train it alone"):
         trained_together([(run, searched(run), 0)])
@@ -262,13 +264,14 @@ def test_networks_trained_together_have_the_results_they_have_alone(
 
 def test_search_that_diverged_is_a_result_that_says_so(dataset: Dataset, tmp_path: Path) -> None:
     wild = {"learning_rate": 1e30, "gradient_clip": None, "batch": 16}
-    budget = NasBudget.alike(search_epochs=1, search_channels=4, search_cells=2, channels=4, cells=2, supernet=wild)
-    run = NasRun("darts", dataset, RECIPE, budget, epochs=1)
+    shared = {"search_epochs": 1, "search_channels": 4, "search_cells": 2, "search_images": 64, "channels": 4, "cells": 2}
+    budget = NasBudget.alike(**shared, supernet=wild)  # type: ignore[arg-type]
+    run = NasRun("gdas", dataset, RECIPE, budget, epochs=1)
     result = trained(run, searched(run))
     assert result.status == "diverged" and result.reason.startswith("the search: ") and result.architecture == ""
     append_result(tmp_path / "r.jsonl", result)
     assert read_results([tmp_path / "r.jsonl"])[0].setting == result.setting
-    assert measure([dataset], NasPlan(("darts",), RECIPE, budget, epochs=1), tmp_path / "r.jsonl") == 0
+    assert measure([dataset], NasPlan(("gdas",), RECIPE, budget, epochs=1), tmp_path / "r.jsonl") == 0
 
 
 @pytest.mark.parametrize(
@@ -304,8 +307,11 @@ def test_networks_that_cannot_be_trained_are_refused_before_a_search(
 def test_measuring_needs_torch_numpy_and_scipy_alone() -> None:
     absent = ["typer", "rich", "pyarrow", "numba", "ConfigSpace", "lightgbm", "xgboost", "altair", "sklearn", "pandas"]
     code = (
-        f"import sys; sys.modules.update(dict.fromkeys({absent}))\n"
+        f"import sys; absent = {absent}\n"
+        "for name in list(sys.modules):\n"
+        "    if name.partition('.')[0] in ('nasbed', *absent): del sys.modules[name]\n"
+        "sys.modules.update(dict.fromkeys(absent))\n"
         "import nasbed.experiments.unseen.runs, nasbed.studies.unseen.study, nasbed.datasets.opening\n"
         "from nasbed.spaces import space; import numpy; space('darts').sample(numpy.random.default_rng(0))"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert fork_script(code).wait(timeout=60) == 0

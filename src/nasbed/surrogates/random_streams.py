@@ -3,9 +3,12 @@ machine, in any order."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from nasbed.spaces.lookup import MASK, code_key, code_keys
 
@@ -25,7 +28,7 @@ def normal(code: tuple[int, ...], seed: int) -> float:
         mixed = ((mixed ^ (mixed >> 30)) * MIX_1) & MASK
         mixed = ((mixed ^ (mixed >> 27)) * MIX_2) & MASK
         mixed ^= mixed >> 31
-    return float(ndtri(((mixed >> 12) + 0.5) * UNIT))
+    return float(_ndtri()(((mixed >> 12) + 0.5) * UNIT))
 
 
 def normals(codes: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
@@ -37,8 +40,16 @@ def normals(codes: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(MIX_1)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(MIX_2)
         mixed ^= mixed >> np.uint64(31)
-    samples: NDArray[np.float64] = ndtri(((mixed >> np.uint64(12)).astype(np.float64) + 0.5) * UNIT)
+    samples: NDArray[np.float64] = _ndtri()(((mixed >> np.uint64(12)).astype(np.float64) + 0.5) * UNIT)
     return samples
+
+
+@cache
+def _ndtri() -> Callable[[Any], Any]:
+    """The inverse of the normal distribution, imported by the first draw: processes that read tables never need it."""
+    from scipy.special import ndtri
+
+    return ndtri  # type: ignore[no-any-return]
 
 
 def reflected(values: NDArray[np.float64], bounds: tuple[float, float]) -> NDArray[np.float64]:

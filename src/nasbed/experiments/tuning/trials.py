@@ -18,7 +18,6 @@ from nasbed.core.observation import Observation
 from nasbed.core.status import Status
 from nasbed.experiments.tuning.journal import TuningJournal, TuningTrial
 from nasbed.optimizers.base import Optimizer, Problem
-from nasbed.optimizers.bohb import BOHB
 from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.from_configspace import FromConfigSpace, space_from_configspace
 from nasbed.surrogates.base import Surrogate
@@ -85,6 +84,8 @@ class TuningSearch:
         self.budget_name = None if budgets is None else budgets[0]
         self.highest = None if budgets is None else max(steps)
         self.problem = Problem(self.space, _OBJECTIVE, tuple(steps))
+        from nasbed.optimizers.bohb import BOHB  # with ConfigSpace, which the processes that fit do not need
+
         self.optimizer: Optimizer = BOHB(self.problem, np.random.default_rng([seed, len(self.space.hyperparameters)]))
         values = dict(self.space.configspace().get_default_configuration())
         default = kind(space, settings=self._settings(values, None)).settings

@@ -63,7 +63,7 @@ def _living(group: int) -> list[str]:
 
 def test_interrupted_run_says_how_many_runs_are_kept(tmp_path: Path) -> None:
     out = tmp_path / "runs"
-    arguments = ["run", MINI, "--optimizers", "rs,re", "--seeds", "100000", "--processes", "2", "--out", str(out)]
+    arguments = ["run", MINI, "--optimizers", "rs,re", "--seeds", "100000", "--processes", "1", "--out", str(out)]
     status, errors = interrupted(arguments, lambda _: len(list(out.glob("runs/*.npz"))) > 1)
     stored = len(list(out.glob("runs/*.npz")))
     assert (status, errors) == (

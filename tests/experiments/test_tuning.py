@@ -204,10 +204,9 @@ def complete_lines(out: Path) -> list[dict[str, Any]]:
 def test_tuning_survives_trials_that_hang(split: TableSplit, tmp_path: Path) -> None:
     """All of them, so that there is no winner; the journal says why."""
     with pytest.raises(InvalidOption, match="no result within 1 s"):
-        tune(Blurred, split, trials=2, out=tmp_path, settings={"kind": "hang"}, engine=LocalEngine(2), timeout_s=1)
-    errors = [line["error"] for line in lines(tmp_path) if "ended" in line]
-    assert len(errors) == 2
-    assert all("within 1 s" in error for error in errors)
+        tune(Blurred, split, trials=1, out=tmp_path, settings={"kind": "hang"}, engine=LocalEngine(1), timeout_s=1)
+    (error,) = (line["error"] for line in lines(tmp_path) if "ended" in line)
+    assert "within 1 s" in error
 
 
 def test_tuning_refuses_a_score_that_is_no_number(split: TableSplit, tmp_path: Path) -> None:

@@ -302,6 +302,11 @@ class _Rectifiers(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.patterns = patterns
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Torch would import its compiler to keep it away from this, which takes a second in each process."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in _RECTIFIED:
             self.patterns.append((args[0] > 0).flatten(1) if args[0].ndim > 1 else (args[0] > 0)[:, None])

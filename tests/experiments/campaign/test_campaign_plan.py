@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, Repeats, trainer_of
 from support.campaign_functions import ADAPTIVE
+from support.forks import fork_script
 
 WHOLE = """
 [campaign]
@@ -168,4 +167,4 @@ def test_campaigns_of_the_documentation_are_what_it_says(tmp_path: Path) -> None
     assert trainer_of(campaign).usual_round == campaign.round == 64
     (script,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     script += "assert results.manifest.rows == 200"
-    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
+    assert fork_script(script, cwd=tmp_path).wait(timeout=60) == 0

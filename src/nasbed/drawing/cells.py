@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -49,6 +50,12 @@ def cell_svg(diagrams: Sequence[Diagram]) -> str:
     Operations of the same label have the same colour in every diagram; those of a published space, in every picture.
     In a label ``c_{k-1}`` sets a subscript.
     """
+    return _picture(tuple(diagrams))
+
+
+@lru_cache(maxsize=16)
+def _picture(diagrams: tuple[Diagram, ...]) -> str:
+    """A report saves the same picture in several formats and shows it: it is laid out once."""
     sizes = _sizes([node for diagram in diagrams for node in diagram.nodes])
     colours = _colours(node.label for diagram in diagrams for node in diagram.nodes if node.kind == "operation")
     body, x, y, row_height, width = [], _MARGIN, _MARGIN, 0.0, 2 * _MARGIN

@@ -84,7 +84,7 @@ def curves_figure(
         y=alt.Y("low:Q", scale=scale, title=y), y2="high:Q"
     )
     line = base.mark_line(interpolate=step).encode(y=up, strokeDash=_dash(styles, on_page))
-    return _set_size(alt.layer(band, line, *_reader(base.encode(y=up), tooltip, on_page)), on_page)
+    return _layered([band, line, *_reader(base.encode(y=up), tooltip, on_page)], on_page)
 
 
 def ecdf_figure(compared: Comparison, styles: Mapping[str, LineStyle], *, on_page: bool) -> Chart:
@@ -115,7 +115,7 @@ def ecdf_figure(compared: Comparison, styles: Mapping[str, LineStyle], *, on_pag
         alt.Tooltip("regret:Q", title=f"{label} at most", format=NUMBER),
         alt.Tooltip("y:Q", title="fraction of runs", format=".0%"),
     ]
-    return _set_size(alt.layer(line, *_reader(base, tooltip, on_page)), on_page)
+    return _layered([line, *_reader(base, tooltip, on_page)], on_page)
 
 
 def plane_panel(part: VisitedArchitectures, compared: Comparison, space: SearchSpace, *, on_page: bool) -> Chart:
@@ -166,10 +166,11 @@ def _reader(base: Any, tooltip: Sequence[Any], on_page: bool) -> list[Any]:
     return [base.mark_point(filled=True, size=60).encode(opacity=opacity, tooltip=list(tooltip)).add_params(near)]
 
 
-def _set_size(chart: Any, on_page: bool) -> Chart:
+def _layered(layers: Sequence[Any], on_page: bool) -> Chart:
+    """One chart of all layers. Its size is set as it is made, since Altair copies all of a chart to set it later."""
     if on_page:
-        return chart.add_params(alt.param(name="hidden", value=[])).properties(height=HEIGHT)
-    return chart.properties(width=WIDTH, height=HEIGHT)
+        return alt.layer(*layers, height=HEIGHT).add_params(alt.param(name="hidden", value=[]))
+    return alt.layer(*layers, width=WIDTH, height=HEIGHT)
 
 
 def _colour(styles: Mapping[str, LineStyle], on_page: bool) -> Any:

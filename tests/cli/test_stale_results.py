@@ -42,7 +42,7 @@ def edit_method(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
-        (edit_step, "mine.py or a module that it imports has changed"),
+        pytest.param(edit_step, "mine.py or a module that it imports has changed", marks=pytest.mark.thorough),
         (edit_method, "mine.py or a module that it imports has changed"),
     ],
 )

@@ -50,7 +50,7 @@ def task(
 
 
 def judged(task: RankedTask, **options: Any) -> JudgedTask:
-    return judge_proxies(task, np.random.default_rng(1), **({"top_percent": 10, "resamples": 50} | options))
+    return judge_proxies(task, np.random.default_rng(1), **({"top_percent": 10, "resamples": 100} | options))
 
 
 @pytest.fixture(scope="module")

@@ -47,10 +47,10 @@ def folder(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     path = tmp_path / "AddNIST"
     path.mkdir()
-    for part, count in (("train", 192), ("valid", 40), ("test", 60)):
+    for part, count in (("train", 64), ("valid", 20), ("test", 20)):
         np.save(path / f"{part}_x.npy", rng.integers(0, 256, (count, 3, 28, 28)).astype(np.float32))
         np.save(path / f"{part}_y.npy", rng.integers(0, 20, count))
-    (path / "metadata").write_text(json.dumps({"num_classes": 20, "input_shape": [292, 3, 28, 28], "codename": "x"}))
+    (path / "metadata").write_text(json.dumps({"num_classes": 20, "input_shape": [104, 3, 28, 28], "codename": "x"}))
     return path
 
 
@@ -64,16 +64,16 @@ def test_baseline_on_a_folder_is_shown_beside_the_paper_and_added_to_a_file(fold
     out = tmp_path / "results.jsonl"
     shared = ("baseline", str(folder), "--device", "cpu", "--out", str(out))
     printed = run(*shared, "--model", "resnet18", "--epochs", "1")
-    assert "192 images trained on, 40 validate, 60 test" in printed
+    assert "64 images trained on, 20 validate, 20 test" in printed
     assert "92.08 % after 64 epochs (table 1)" in printed and "points" in printed
     first = out.read_text()
     result = json.loads(run(*shared, "--model", "tiny", "--epochs", "2", "--seed", "1", "--json"))
     assert out.read_text().startswith(first) and len(out.read_text().splitlines()) == 2
-    assert result["published"] is None and list(result["validated"]) == ["1", "2"] and result["images"] == [192, 40, 60]
+    assert result["published"] is None and list(result["validated"]) == ["1", "2"] and result["images"] == [64, 20, 20]
     assert result["versions"]["torch"] == torch.__version__ and result["recipe"]["name"] == "unseen"
     page = run("unseen", str(out), "--out", str(tmp_path / "page"), "--format", "svg")
     accuracy = json.loads(first)["test_accuracy"]
-    assert f"{accuracy:.2f} [1×1]*" in page and "Table 3" in page and "192 + 40 + 60 images" in page
+    assert f"{accuracy:.2f} [1×1]*" in page and "Table 3" in page and "64 + 20 + 20 images" in page
     assert (tmp_path / "page" / "report.html").is_file()
 
 

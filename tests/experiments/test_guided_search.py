@@ -236,7 +236,7 @@ def test_compare_runs_methods_with_and_without_side_by_side(table: str, tmp_path
     options: dict[str, Any] = {"seeds": 2, "budget": "30ev", "settings": {"re": {"population_size": 10}}}
     compare(table, ["re"], out=tmp_path / "alone", engine=SerialEngine(), **options)
     starts = [None, Guidance.warm_start("params:100"), Guidance.filter("flops:5")]
-    for name, engine in (("serial", SerialEngine()), ("local", LocalEngine(2))):
+    for name, engine in (("serial", SerialEngine()), ("local", LocalEngine(1))):
         runs = compare(table, ["re"], out=tmp_path / name, engine=engine, guidance=starts, **options)
         assert set(runs.methods) == {"re", "re+params", "re~flops"}
     benchmark = nasbed.load(table)

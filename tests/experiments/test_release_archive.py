@@ -7,11 +7,10 @@ import hashlib
 import io
 import json
 import shutil
-import subprocess
-import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
 
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from nasbed.core.home import embedded_home
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, collect
 from nasbed.experiments.release_archive import install_archive, write_archive
 from support.commands import run_command
+from support.forks import fork_command
 from support.local_server import Behaviour, serving, sha256
 
 PLAN = """
@@ -213,8 +213,7 @@ def test_links_and_damaged_files_are_refused(archive: Path, home: Path, tmp_path
 
 
 def test_two_processes_install_one_release(archive: Path, home: Path) -> None:
-    install = [sys.executable, "-m", "nasbed", "fetch", str(archive), "--json"]
-    processes = [subprocess.Popen(install, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    processes = [fork_command("fetch", str(archive), "--json", stdout=PIPE) for _ in range(2)]
     printed = [json.loads(process.communicate(timeout=60)[0]) for process in processes]
     assert sorted(part["new"] for parts in printed for part in parts) == [False] * 3 + [True] * 3
     assert sorted(path.name for path in home.iterdir()) == ["surrogates", "tables"]

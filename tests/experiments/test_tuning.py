@@ -177,7 +177,7 @@ def test_tuning_survives_a_kill(results: Results, tmp_path: Path) -> None:
     under_way = {line["asked"] for line in before if "asked" in line} - finished
     assert 3 <= len(finished) < 12
     log.rename(tmp_path / "log-before")
-    tuned = tune(Blurred, results, trials=12, out=out, settings={"log": str(log)}, engine=LocalEngine(2), timeout_s=60)
+    tuned = tune(Blurred, results, trials=12, out=out, settings={"log": str(log)}, engine=LocalEngine(1), timeout_s=60)
     assert [trial.number for trial in tuned.trials] == list(range(12))
     assert lines(out)[: len(before)] == before
     assert sorted(line["ended"] for line in lines(out) if "ended" in line) == list(range(12))

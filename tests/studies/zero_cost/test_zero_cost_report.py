@@ -33,14 +33,14 @@ def small_task(name: str, seed: int, count: int) -> RankedTask:
 @pytest.fixture(scope="module")
 def study() -> ZeroCostStudy:
     return zero_cost_study(
-        [small_task("one", 0, 300), small_task("<two>", 1, 300)],
+        [small_task("one", 0, 200), small_task("<two>", 1, 200)],
         top_percent=10,
         rng=np.random.default_rng(0),
         resamples=30,
         references=10,
         halves=3,
         repeats=2,
-        sizes=(25, 50),
+        sizes=(25, 30),
         remarks={"<two>": "taken on images of one"},
     )
 

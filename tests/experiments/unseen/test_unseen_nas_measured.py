@@ -264,7 +264,14 @@ def test_networks_trained_together_have_the_results_they_have_alone(
 
 def test_search_that_diverged_is_a_result_that_says_so(dataset: Dataset, tmp_path: Path) -> None:
     wild = {"learning_rate": 1e30, "gradient_clip": None, "batch": 16}
-    shared = {"search_epochs": 1, "search_channels": 4, "search_cells": 2, "search_images": 64, "channels": 4, "cells": 2}
+    shared = {
+        "search_epochs": 1,
+        "search_channels": 4,
+        "search_cells": 2,
+        "search_images": 64,
+        "channels": 4,
+        "cells": 2,
+    }
     budget = NasBudget.alike(**shared, supernet=wild)  # type: ignore[arg-type]
     run = NasRun("gdas", dataset, RECIPE, budget, epochs=1)
     result = trained(run, searched(run))

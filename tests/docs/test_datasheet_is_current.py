@@ -1,4 +1,4 @@
-"""docs/datasheet.md says what the embedded files say."""
+"""The datasheets say what the embedded files say."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from nasbed.core.home import embedded_home, surrogates_folder
 from nasbed.results.store import Results
 from nasbed.surrogates.artefact import SUFFIX, read_manifest
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "datasheet.md").read_text()
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE, FBNET_PAGE = ((DOCS / name).read_text() for name in ("datasheet.md", "datasheet-fbnet.md"))
 SURROGATES = sorted(surrogates_folder(embedded_home()).glob(f"*{SUFFIX}"))
 
 
@@ -32,6 +33,14 @@ def test_datasheet_code_prints_its_table_of_methods_and_the_noise(capsys: pytest
     assert f"{about.architectures:_}".replace("_", " ") in PAGE
 
 
+def test_fbnet_datasheet_has_its_table_of_methods() -> None:
+    for rows in Results.open(table_path("fbnet-cifar10-16-v1.0")).batches():
+        for method in sorted(set(rows.method.tolist())):
+            accuracy = rows.values["validation_accuracy"][rows.method == method]
+            facts = (f"{value:.2f}" for value in (accuracy.mean(), accuracy.std(), accuracy.min(), accuracy.max()))
+            assert f"| `{method}` | {len(accuracy)} | {' | '.join(facts)} |" in FBNET_PAGE
+
+
 def test_datasheet_has_every_field_of_the_recipe_that_trained() -> None:
     """As the table's own manifest has it: a recipe of that name may change later."""
     notes = Results.open(table_path("darts-cifar10-16")).about.notes
@@ -44,7 +53,7 @@ def test_datasheet_has_every_field_of_the_recipe_that_trained() -> None:
 @pytest.mark.parametrize("path", SURROGATES, ids=lambda path: path.name.removesuffix(SUFFIX))
 def test_datasheet_has_the_figures_of_each_surrogate(path: Path) -> None:
     about = read_manifest(path)
-    (row,) = re.findall(rf"^\| `{re.escape(about.name)}` \| (.*) \|$", PAGE, flags=re.MULTILINE)
+    (row,) = re.findall(rf"^\| `{re.escape(about.name)}` \| (.*) \|$", PAGE + FBNET_PAGE, flags=re.MULTILINE)
     rows, size, _, *figures = row.split(" | ")
     assert int(rows.replace(" ", "")) == about.provenance["rows"]
     assert int(size.replace(" ", "")) == path.stat().st_size

@@ -53,7 +53,7 @@ def test_datasheet_has_every_field_of_the_recipe_that_trained() -> None:
 @pytest.mark.parametrize("path", SURROGATES, ids=lambda path: path.name.removesuffix(SUFFIX))
 def test_datasheet_has_the_figures_of_each_surrogate(path: Path) -> None:
     about = read_manifest(path)
-    (row,) = re.findall(rf"^\| `{re.escape(about.name)}` \| (.*) \|$", PAGE + FBNET_PAGE, flags=re.MULTILINE)
+    (row,) = re.findall(rf"^\| `{re.escape(about.name)}` \| ([\d ]+ \| .*) \|$", PAGE + FBNET_PAGE, flags=re.MULTILINE)
     rows, size, _, *figures = row.split(" | ")
     assert int(rows.replace(" ", "")) == about.provenance["rows"]
     assert int(size.replace(" ", "")) == path.stat().st_size

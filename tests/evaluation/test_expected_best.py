@@ -103,7 +103,9 @@ def real(folder: Path) -> TabularBenchmark:
     return table
 
 
-@pytest.mark.parametrize(("open_table", "longest"), [(generated, 100), (real, 400)])
+@pytest.mark.parametrize(
+    ("open_table", "longest"), [(generated, 100), pytest.param(real, 400, marks=pytest.mark.thorough)]
+)
 def test_simulated_random_search_has_the_exact_curve(
     open_table: Callable[[Path], TabularBenchmark], longest: int, tmp_path: Path
 ) -> None:

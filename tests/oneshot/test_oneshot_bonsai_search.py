@@ -205,6 +205,7 @@ def test_search_computes_in_bfloat16() -> None:
     assert rounded.epochs[0].train_loss == pytest.approx(exact.epochs[0].train_loss, rel=0.1)
 
 
+@pytest.mark.thorough
 def test_bonsai_page_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "bonsai.md").read_text()
     (block,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)

@@ -275,6 +275,7 @@ def smac_proposals() -> list[tuple[int, ...]]:
     return codes
 
 
+@pytest.mark.thorough
 def test_smac_repeats_itself_in_processes_that_hash_otherwise() -> None:
     """Its package takes starts from a set, whose order follows Python's hashes."""
     pytest.importorskip("smac", reason="needs smac")

@@ -42,6 +42,7 @@ def test_a_smoothed_seed_is_nearer_to_the_others_than_the_seed_itself(dataset: s
     assert kendall(truth, predicted) > kendall(truth, seed) + 0.01
 
 
+@pytest.mark.thorough
 def test_lightgbm_passes_the_yardstick_on_nas_bench_101(published_data: Callable[[str], Path]) -> None:
     """A plain LightGBM on adjacency, operations and parameters: R² 0.905, Kendall 0.859, sparse Kendall 0.865."""
     with np.load(published_data("nb101_20k.npz")) as file:

@@ -21,6 +21,7 @@ from nasbed.core.metric import Metric
 from nasbed.results.curves import merged_curves
 from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
+from nasbed.results.searches import joined_searches
 from nasbed.results.store import Progress, Results, write_results
 
 
@@ -40,7 +41,8 @@ def merge_results(
     mixed: bool = False,
     progress: Progress | None = None,
 ) -> MergeResult:
-    """Write the rows of all tables to a new folder, after verifying every checksum. Learning curves are merged too.
+    """Write the rows of all tables to a new folder, after verifying every checksum. Learning curves and recorded
+    searches are merged too.
 
     The tables have one space and one fidelity unit, and a metric key means the same metric in all of them. A metric
     that a table lacks is missing in its rows.
@@ -63,7 +65,10 @@ def merge_results(
         table.verify()
     rows = _Union(tables, [metric.key for metric in info.metrics])
     curves = merged_curves([curves for table in tables if (curves := table.curves()) is not None])
-    written = write_results(out, info, rows.batches(), progress, searched=tables[0].space, curves=curves)
+    searches = joined_searches([searches for table in tables if (searches := table.searches()) is not None])
+    written = write_results(
+        out, info, rows.batches(), progress, searched=tables[0].space, curves=curves, searches=searches
+    )
     return MergeResult(written, rows.shared)
 
 

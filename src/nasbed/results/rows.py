@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,11 @@ class Rows:
             status=_column(status, count, np.int8),
             timestamp_us=_column(timestamp_us, count, np.int64),
         )
+
+    def take(self, chosen: NDArray[Any]) -> Rows:
+        """The rows with these numbers, or those of a mask."""
+        columns = {item.name: getattr(self, item.name)[chosen] for item in fields(self) if item.name != "values"}
+        return Rows(values={key: column[chosen] for key, column in self.values.items()}, **columns)
 
     def check(self, metrics: Mapping[str, Metric]) -> None:
         """Raise unless every value is missing or within its metric's bounds, every time is not negative, and every row

@@ -30,6 +30,8 @@ from nasbed.results.curves import Curves, read_curves, write_curves
 from nasbed.results.manifest import FILE_NAME, FileRecord, Manifest, TableInfo, record
 from nasbed.results.parquet import open_writer, read_batches, write_batch
 from nasbed.results.rows import Rows
+from nasbed.results.searches import FILE_NAME as SEARCHES
+from nasbed.results.searches import RecordedSearches, read_searches, write_searches
 from nasbed.spaces import SearchSpace, space
 
 LOCK = ".lock"
@@ -107,6 +109,12 @@ class Results:
             return None
         return read_curves(self.data / CURVES, self.space.code_length)
 
+    def searches(self) -> RecordedSearches | None:
+        """The searches that were run for real to collect this table; None if there were none."""
+        if f"{self.data.name}/{SEARCHES}" not in self.manifest.files:
+            return None
+        return read_searches(self.data / SEARCHES, self.space.code_length)
+
     def verify(self) -> None:
         """Raise unless every file has the size and checksum that the manifest names, whatever was checked before."""
         _check_files(self.folder, self.manifest, trust_stamp=False)
@@ -133,6 +141,7 @@ def write_results(
     *,
     searched: SearchSpace | None = None,
     curves: Curves | None = None,
+    searches: RecordedSearches | None = None,
 ) -> Results:
     """Write a table. It replaces the folder's old one in one step when it is complete. An empty table is refused.
 
@@ -144,6 +153,7 @@ def write_results(
         searched: The space, needed where ``about.space`` is not registered. The manifest then defines a space made from
             a ConfigSpace, so that the table opens anywhere.
         curves: Learning curves of trainings among the rows.
+        searches: Searches whose evaluations are among the rows.
     """
     folder = Path(folder)
     searched = searched or space(about.space)
@@ -158,6 +168,8 @@ def write_results(
             rows, architectures = _write_data(data, about, searched, batches, progress)
             if curves is not None:
                 write_curves(data / CURVES, curves)
+            if searches is not None:
+                write_searches(data / SEARCHES, searches)
             paths = sorted(path for path in data.rglob("*") if path.is_file())
             with ThreadPoolExecutor() as pool:
                 records = pool.map(_durable, paths)

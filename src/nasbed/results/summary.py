@@ -29,7 +29,7 @@ def summarize(results: Results) -> dict[str, Any]:
         statuses.update(STATUSES[status] for status in rows.status.tolist())
         fidelities.update(rows.fidelity.tolist())
         seeds |= set(np.unique(rows.seed).tolist())
-    cache, curves, info = results.cache(), results.curves(), results.about
+    cache, curves, searches, info = results.cache(), results.curves(), results.searches(), results.about
     counts = cache.counts()
     return {
         "name": info.name,
@@ -44,6 +44,7 @@ def summarize(results: Results) -> dict[str, Any]:
         "seeds": len(seeds - {UNKNOWN}),
         "methods": {method or "unknown": count for method, count in sorted(methods.items())},
         "learning_curves": 0 if curves is None else len(curves),
+        "searches": 0 if searches is None else len(searches.names),
         "statuses": {status: statuses[status] for status in STATUSES if statuses[status]},
         "columns": {key: column.summary() for key, column in columns.items()},
         "best": {metric.key: _best(metric, cache, results) for metric in info.metrics if metric.key in cache.values},

@@ -100,13 +100,17 @@ def test_campaign_text_survives_being_written() -> None:
         ('name = "darts-digits"', "", "has a name, got none"),
         ("trials = 100", 'trials = "many"', "trials of a campaign is a whole number of at least 0, got 'many'"),
         ("round = 16", "round = 0", "round of a campaign is a whole number of at least 1, got 0"),
-        ("[settings.re]", "[settings.de]", "for a method that has a share; shares have: rs, re, poor"),
-        ('from = "re"', 'from = "de"', r"\[repeats\] from names a share, got 'de'; known: poor, re, rs"),
+        ("[settings.re]", "[settings.de]", "for a method that has a share or searches; these have: rs, re, poor"),
+        (
+            'from = "re"',
+            'from = "de"',
+            r"\[repeats\] from names a share or a method that searches, got 'de'; known: poor, re, rs",
+        ),
         ("seeds = 5", "seeds = 1", "seeds of a campaign is a whole number of at least 2"),
         ("architectures = 10\n", "", "has architectures and seeds, got no architectures"),
         ("seeds = [0, 1]", "seeds = [0, 0]", r"\[grid\] seeds are one or more different numbers"),
         ("trials = 100", "trials = 0", "shares divide the trials, got 0 trials"),
-        ("[trainer]", "[teacher]", "no table 'teacher'; known: campaign, grid"),
+        ("[trainer]", "[tutor]", "no table 'tutor'; known: campaign, grid"),
     ],
 )
 def test_campaign_refuses_what_it_cannot_be(old: str, new: str, message: str) -> None:

@@ -6,7 +6,7 @@ from nasbed.experiments.campaign.export import export_journals
 from nasbed.experiments.campaign.function_trainer import FunctionTrainer
 from nasbed.experiments.campaign.journal import Journal
 from nasbed.experiments.campaign.network_trainers import NetworkTrainer, PopulationTrainer
-from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats, Trajectories
+from nasbed.experiments.campaign.plan import Campaign, Grid, RealSearches, Repeats, Trajectories
 from nasbed.experiments.campaign.status import CampaignStatus, campaign_status
 from nasbed.experiments.campaign.trainer import Trainer, trainer_of
 from nasbed.experiments.campaign.trial import Evaluation, Trial
@@ -21,6 +21,7 @@ __all__ = [
     "Journal",
     "NetworkTrainer",
     "PopulationTrainer",
+    "RealSearches",
     "Repeats",
     "Trainer",
     "Trajectories",

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,12 @@ from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import FinishedTrial, Journal
+from nasbed.experiments.campaign.plan import RealSearches
 from nasbed.experiments.campaign.provenance import Maker, changed_code, maker_notes
 from nasbed.results.curves import Curves
 from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
+from nasbed.results.searches import RecordedSearches, joined_searches
 from nasbed.results.store import Progress, Results, write_results
 from nasbed.spaces.base import SearchSpace
 
@@ -75,7 +77,14 @@ def export_journals(
         info = replace(_about(facts, name, "; ".join(filter(None, notes)), versions), by_function=by_function)
         batches = _batches(_first_ones(sources, fidelities), searched, [metric.key for metric in info.metrics])
         curves = _curves(_first_ones(sources, fidelities), searched, facts[0]["objective"])
-        return write_results(Path(out), info, batches, progress, searched=searched, curves=curves)
+        searches = joined_searches(
+            [
+                recorded
+                for journal, journal_facts in zip(sources, facts, strict=True)
+                if (recorded := _searches(journal, journal_facts, searched)) is not None
+            ]
+        )
+        return write_results(Path(out), info, batches, progress, searched=searched, curves=curves, searches=searches)
 
 
 def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name: str | None) -> None:
@@ -175,6 +184,45 @@ def _curves(rows: Iterator[FinishedTrial], space: SearchSpace, objective: str) -
         fidelity=[row.trial.fidelity for row in measured],
         seed=[row.trial.seed for row in measured],
     )
+
+
+def _searches(journal: Journal, facts: Mapping[str, Any], space: SearchSpace) -> RecordedSearches | None:
+    """The searches that the campaign ran for real, with the evaluations that have ended. All trainings of a round begin
+    together, on as many workers as there are, and the next round begins when the last of them has ended."""
+    campaign = facts["campaign"]
+    if campaign.get("searches") is None:
+        return None
+    plan = RealSearches(**campaign["searches"])
+    by_search: dict[tuple[str, int], list[FinishedTrial]] = {name: [] for name in plan.names}
+    for finished in journal.finished():
+        if finished.trial.method in plan.methods:
+            number = plan.number_of(finished.trial.seed, campaign["training_seed"])
+            by_search[finished.trial.method, number].append(finished)
+    evaluations = [(name, finished) for name, all_of_it in by_search.items() for finished in all_of_it]
+    if not evaluations:
+        return None
+    times = [time for all_of_it in by_search.values() for time in _lock_step_times(all_of_it)]
+    trials = [finished.trial for _, finished in evaluations]
+    return RecordedSearches(
+        method=np.array([method for (method, _), _ in evaluations], dtype=np.str_),
+        search=np.array([number for (_, number), _ in evaluations], dtype=np.int64),
+        codes=space.codes([trial.architecture for trial in trials]),
+        fidelity=np.array([trial.fidelity for trial in trials], dtype=np.int64),
+        seed=np.array([trial.seed for trial in trials], dtype=np.int64),
+        start_s=np.array([start for start, _ in times]),
+        end_s=np.array([end for _, end in times]),
+        workers=plan.workers,
+        settings={name: own for name, own in campaign["settings"].items() if name in plan.methods},
+    )
+
+
+def _lock_step_times(search: Sequence[FinishedTrial]) -> Iterator[tuple[float, float]]:
+    """When each evaluation of a search begins and ends, in seconds since its first."""
+    now = 0.0
+    for _, together in groupby(search, key=lambda finished: finished.trial.round):
+        seconds = [np.nan if (cost := row.evaluation.train_time_s) is None else cost for row in together]
+        yield from ((now, now + cost) for cost in seconds)
+        now += max(seconds, key=lambda cost: (np.isnan(cost), cost))  # a cost that is not known makes all after it so
 
 
 def _batches(rows: Iterator[FinishedTrial], space: SearchSpace, keys: list[str]) -> Iterator[Rows]:

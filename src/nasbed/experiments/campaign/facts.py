@@ -37,9 +37,9 @@ def facts_of(campaign: Campaign, trainer: Trainer) -> dict[str, Any]:
 
 
 def campaign_code(campaign: Campaign, trainer: Trainer) -> dict[str, CodeVersion]:
-    """The user's code that determines trials and results: that of the trainer, and of methods with a share."""
+    """The user's code that determines trials and results: that of the trainer, and of methods that propose."""
     versions = trainer.code()
-    for name in campaign.shares:
+    for name in campaign.methods:
         if name != POOR:
             fingerprint, file = source_fingerprint(method_origin(name)), named_file(name)
             if fingerprint:

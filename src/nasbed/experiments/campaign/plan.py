@@ -71,13 +71,45 @@ class Trajectories:
 
 
 @dataclass(frozen=True, slots=True)
+class RealSearches:
+    """Searches that run for real, in lock step: each of ``methods`` searches ``seeds`` times, apart from the others,
+    for ``evaluations`` trainings, ``workers`` of them at a time. A round has the next proposals of all searches."""
+
+    methods: tuple[str, ...]
+    seeds: int
+    evaluations: int
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "methods", _sequence("[searches] methods", self.methods, str))
+        for name in ("seeds", "evaluations", "workers"):
+            _check_integer(f"[searches] {name}", getattr(self, name), low=1)
+
+    @property
+    def names(self) -> list[tuple[str, int]]:
+        """The method and the number of each search."""
+        return [(method, number) for method in self.methods for number in range(self.seeds)]
+
+    @property
+    def batches(self) -> list[int]:
+        """The number of proposals that each search is asked for in each of its rounds."""
+        whole, rest = divmod(self.evaluations, self.workers)
+        return [self.workers] * whole + ([rest] if rest else [])
+
+    def number_of(self, seed: int, first: int) -> int:
+        """The number of the search that trains with a seed, where the first one has the seed ``first``."""
+        return (seed - first) % self.seeds
+
+
+@dataclass(frozen=True, slots=True)
 class Campaign:
     """Everything that determines the trials of a campaign, except the trainer.
 
-    ``trials`` are shared out by ``shares``; those of ``repeats``, ``grid`` and ``trajectories`` come on top. A round
-    is proposed jointly and knows the results of all rounds before; without ``round``, the trainer says how many trials
-    are one. ``training_seed`` is that of every trial that no noise study or grid asks for. ``trainer`` is the table of
-    that name in a file, from which :func:`~nasbed.experiments.campaign.trainer.trainer_of` makes one.
+    ``trials`` are shared out by ``shares``; those of ``repeats``, ``grid``, ``trajectories`` and ``searches`` come on
+    top. A round is proposed jointly and knows the results of all rounds before; without ``round``, the trainer says how
+    many trials are one. ``training_seed`` is that of every trial that no noise study, grid or search asks for.
+    ``trainer`` is the table of that name in a file, from which
+    :func:`~nasbed.experiments.campaign.trainer.trainer_of` makes one.
     """
 
     name: str
@@ -90,6 +122,7 @@ class Campaign:
     repeats: Repeats | None = None
     grid: Grid | None = None
     trajectories: Trajectories | None = None
+    searches: RealSearches | None = None
     space: str = ""
     trainer: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = field(default_factory=Path, compare=False)
@@ -110,20 +143,36 @@ class Campaign:
                 raise InvalidOption(f"{name} of a campaign is a table, got {shorten(getattr(self, name))}")
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         self._check_shares()
+        self._check_searches()
         for name, values in self.settings.items():
-            if name not in self.shares or not isinstance(values, Mapping):
+            if name not in self.methods or not isinstance(values, Mapping):
                 raise InvalidOption(
-                    f"[settings.{name}] is a table for a method that has a share; shares have: {', '.join(self.shares)}"
+                    f"[settings.{name}] is a table for a method that has a share or searches; these have: "
+                    f"{', '.join(self.methods)}"
                 )
-        if self.repeats is not None and self.repeats.source not in (None, *self.shares):
+        if self.repeats is not None and self.repeats.source not in (None, *self.methods):
             raise InvalidOption(
-                f"[repeats] from names a share, got {shorten(self.repeats.source)}; "
-                f"{nearest(str(self.repeats.source), self.shares)}"
+                f"[repeats] from names a share or a method that searches, got {shorten(self.repeats.source)}; "
+                f"{nearest(str(self.repeats.source), self.methods)}"
             )
-        if self.repeats is not None and not self.trials:
-            raise InvalidOption("[repeats] draws from the trials of the shares, got 0 trials; raise trials")
-        if not self.trials and self.grid is None and self.trajectories is None:
-            raise InvalidOption("a campaign has trials and shares, or a [grid], or [trajectories]; this one has none")
+        if self.repeats is not None and not self.methods:
+            raise InvalidOption("[repeats] draws from the trials of shares or searches, got none; add some")
+        if not self.methods and self.grid is None and self.trajectories is None:
+            raise InvalidOption(
+                "a campaign has trials and shares, or a [grid], [trajectories] or [searches]; this one has none"
+            )
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The names of the shares, and the methods that search."""
+        return (*self.shares, *(() if self.searches is None else self.searches.methods))
+
+    def _check_searches(self) -> None:
+        for name in () if self.searches is None else self.searches.methods:
+            if name in (*NOT_METHODS, POOR):
+                raise InvalidOption(f"[searches] methods search, {name!r} has another meaning; omit it")
+            if name in self.shares:
+                raise InvalidOption(f"{name} has a share and searches, and its trials would mix; choose one")
 
     def _check_shares(self) -> None:
         for name, share in self.shares.items():
@@ -149,7 +198,7 @@ class Campaign:
         }
         for name, part in (("repeats", self.repeats), ("grid", self.grid)):
             data[name] = None if part is None else asdict(part)
-        return data
+        return data | ({} if self.searches is None else {"searches": asdict(self.searches)})
 
     # --- as a file ---------------------------------------------------------------------------------------------------
 
@@ -172,13 +221,13 @@ class Campaign:
     def parse(cls, data: Mapping[str, Any], *, folder: str | Path = Path()) -> Campaign:
         """The campaign that such tables describe."""
         folder = Path(folder)
-        tables = ("campaign", "trainer", "shares", "settings", "repeats", "grid", "trajectories")
+        tables = ("campaign", "trainer", "shares", "settings", "repeats", "grid", "trajectories", "searches")
         _check_names("table", data, tables)
         options = _table(data, "campaign")
         _check_names("[campaign] key", options, ("name", "space", "seed", "trials", "round", "training_seed"))
         if "name" not in options:
             raise InvalidOption("[campaign] has a name, got none; add one")
-        repeats = grid = trajectories = None
+        repeats = grid = trajectories = searches = None
         if "repeats" in data:
             table: Mapping[str, Any] = _table(data, "repeats")
             _check_names("[repeats] key", table, ("architectures", "seeds", "from"))
@@ -193,10 +242,22 @@ class Campaign:
             table = _table(data, "trajectories")
             _check_names("[trajectories] key", table, ("searches",))
             trajectories = _from_table(Trajectories, "[trajectories]", table)
+        if "searches" in data:
+            table = _table(data, "searches")
+            _check_names("[searches] key", table, ("methods", "seeds", "evaluations", "workers"))
+            searches = _from_table(RealSearches, "[searches]", table)
         subtables: dict[str, Any] = {
             name: _table(data, name) for name in ("shares", "settings", "trainer") if name in data
         }
-        return cls(**options, **subtables, repeats=repeats, grid=grid, trajectories=trajectories, folder=folder)
+        return cls(
+            **options,
+            **subtables,
+            repeats=repeats,
+            grid=grid,
+            trajectories=trajectories,
+            searches=searches,
+            folder=folder,
+        )
 
     def toml(self) -> str:
         """The campaign as the text of a file, which :meth:`parse` reads back."""
@@ -210,8 +271,9 @@ class Campaign:
             tables["repeats"] = {"from" if name == "source" else name: value for name, value in data.items()}
         if self.grid is not None:
             tables["grid"] = asdict(self.grid)
-        if self.trajectories is not None:
-            tables["trajectories"] = asdict(self.trajectories)
+        for name, part in (("trajectories", self.trajectories), ("searches", self.searches)):
+            if part is not None:
+                tables[name] = asdict(part)
         plain = {
             title: {key: value for key, value in table.items() if value is not None} for title, table in tables.items()
         }

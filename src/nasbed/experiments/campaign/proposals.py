@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, NasbedError, exception_line
@@ -14,8 +15,8 @@ from nasbed.core.status import Status
 from nasbed.core.tracebacks import with_place
 from nasbed.experiments.architecture_lists import listed_architectures
 from nasbed.experiments.campaign.journal import FinishedTrial, Journal
-from nasbed.experiments.campaign.plan import Campaign, Grid, Repeats
-from nasbed.experiments.campaign.proposers import generator, schedule, sources_of
+from nasbed.experiments.campaign.plan import Campaign, Grid, RealSearches, Repeats
+from nasbed.experiments.campaign.proposers import generator, schedule, searches_of, sources_of
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.experiments.campaign.trajectories import searched_architectures
 from nasbed.experiments.campaign.trial import Key, Trial, observed
@@ -46,13 +47,18 @@ class _Round:
 
 
 class Rounds:
-    """Proposes round after round: the grid, then the trajectories of searches, then the shares, then the noise study.
+    """Proposes round after round: the grid, then the trajectories of one-shot searches, then the shares, then the
+    searches that run for real, then the noise study.
 
     A round of shares first gives every method the results of its proposals of the previous round, in order. Then it
     asks each method for its share. A proposal that was evaluated before, or is in this round already, is not a new
     trial and does not count towards the share. The method is asked for another, and gets the known result after the
     round. If a method proposes nothing new, random architectures labelled ``fill`` replace its proposals. If the space
     has no new one either, the round is shorter.
+
+    A search that runs for real sees its own results alone, and each of its proposals is a training of its own, with a
+    seed that this search alone has: an architecture that it proposes again is trained again. A search that breaks ends
+    there.
     """
 
     def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal) -> None:
@@ -67,13 +73,17 @@ class Rounds:
         self._finished_trials: dict[Key, FinishedTrial] = {}
         self._unanswered: dict[str, list[Key]] = {name: [] for name in campaign.shares}
         self._broken: set[str] = set()
+        self._searches = searches_of(campaign, trainer)
+        self._under_way: dict[tuple[str, int], list[Key]] = {name: [] for name in self._searches}
 
     @property
     def most(self) -> int:
         """The number of trials, if nothing is proposed twice and the space is not exhausted."""
         repeats = self._campaign.repeats
         extra = 0 if repeats is None else repeats.architectures * (repeats.seeds - 1)
-        return self._campaign.trials + extra + len(self._grid) + len(self._searched)
+        searches = self._campaign.searches
+        of_searches = 0 if searches is None else len(searches.names) * searches.evaluations
+        return self._campaign.trials + extra + len(self._grid) + len(self._searched) + of_searches
 
     def proposed(self) -> Iterator[list[Trial]]:
         """The trials of each round, stored before they are yielded. Ask for the next round when all of them have
@@ -102,6 +112,9 @@ class Rounds:
         for start in range(0, len(turns), size):
             due = Counter(turns[start : start + size])
             yield partial(self._propose_shares, due=due)
+        if (searches := campaign.searches) is not None:
+            for batch in searches.batches:
+                yield partial(self._propose_searches, searches=searches, batch=batch)
         if campaign.repeats is not None:
             yield partial(self._propose_repeats, repeats=campaign.repeats)
 
@@ -136,22 +149,58 @@ class Rounds:
             )
 
     def _propose_repeats(self, current: _Round, repeats: Repeats) -> None:
-        methods = self._campaign.shares if repeats.source is None else (repeats.source,)
-        seed = self._campaign.training_seed
-        usable = [
+        methods = self._campaign.methods if repeats.source is None else (repeats.source,)
+        ended_well = (
             finished.trial.architecture
             for finished in sorted(self._finished_trials.values(), key=lambda finished: finished.trial.number)
             if finished.trial.method in methods
             and finished.evaluation.status is Status.OK
-            and (finished.trial.fidelity, finished.trial.seed) == (self._top, seed)
-        ]
-        count = min(repeats.architectures, len(usable))
-        if count < repeats.architectures:
-            current.notes.append(f"only {count} architectures ended well and could be repeated")
-        for index in sorted(generator(self._campaign, REPEATS).permutation(len(usable))[:count].tolist()):
-            for offset in range(1, repeats.seeds):
-                if (usable[index].code, self._top, seed + offset) not in self._finished_trials:
-                    current.add(usable[index], self._top, seed + offset, REPEATS)
+            and finished.trial.fidelity == self._top
+        )
+        usable = list(dict.fromkeys(ended_well))
+        architectures = min(repeats.architectures, len(usable))
+        if architectures < repeats.architectures:
+            current.notes.append(f"only {architectures} architectures ended well and could be repeated")
+        first = self._campaign.training_seed
+        for index in sorted(generator(self._campaign, REPEATS).permutation(len(usable))[:architectures].tolist()):
+            for seed in range(first, first + repeats.seeds):
+                if (usable[index].code, self._top, seed) not in self._finished_trials:
+                    current.add(usable[index], self._top, seed, REPEATS)
+
+    # --- searches for real -------------------------------------------------------------------------------------------
+
+    def _propose_searches(self, current: _Round, searches: RealSearches, batch: int) -> None:
+        for name in list(self._searches):
+            try:
+                keys, self._under_way[name] = self._under_way[name], []
+                if keys:
+                    self._searches[name].tell([self._observation(key) for key in keys])
+                self._ask_search(current, name, batch, seeds=searches.seeds)
+            except Exception as error:
+                # a method's own failure must not end the campaign: this search ends, with what it has
+                del self._searches[name]
+                reason = with_place(exception_line(error), error)
+                current.notes.append(f"search {name[1]} of {name[0]} failed and ends here: {reason}")
+
+    def _ask_search(self, current: _Round, name: tuple[str, int], batch: int, *, seeds: int) -> None:
+        proposals: list[Proposal] = []
+        while len(proposals) < batch:
+            wanted = batch - len(proposals)
+            more = self._searches[name].ask(wanted)
+            if not 0 < len(more) <= wanted:
+                raise InvalidOption(f"ask({wanted}) gives 1 to {wanted} proposals, got {len(more)}")
+            proposals += more
+        for proposal in proposals:
+            arch, fidelity = proposal.architecture, self._top if proposal.fidelity is None else proposal.fidelity
+            self._space.validate(arch)
+            if fidelity not in self._trainer.fidelities:
+                raise InvalidOption(f"no fidelity {fidelity}")
+            for seed in count(self._campaign.training_seed + name[1], seeds):
+                key = arch.code, fidelity, seed
+                if key not in self._finished_trials and key not in current.keys:
+                    break
+            current.add(arch, fidelity, seed, name[0])
+            self._under_way[name].append(key)
 
     # --- shares ------------------------------------------------------------------------------------------------------
 

@@ -45,12 +45,19 @@ def generator(campaign: Campaign, purpose: str) -> np.random.Generator:
 def sources_of(campaign: Campaign, trainer: Trainer) -> dict[str, Optimizer]:
     """The sources by the name of their share. One that cannot be made raises before anything is evaluated."""
     problem = problem_of(trainer)
-    return {name: _source(name, problem, campaign) for name in campaign.shares}
+    return {name: _source(name, problem, campaign, f"share {name}") for name in campaign.shares}
 
 
-def _source(name: str, problem: Problem, campaign: Campaign) -> Optimizer:
+def searches_of(campaign: Campaign, trainer: Trainer) -> dict[tuple[str, int], Optimizer]:
+    """The method of each search that runs for real, by its name and number; raises like :func:`sources_of`."""
+    problem = problem_of(trainer)
+    names = [] if campaign.searches is None else campaign.searches.names
+    return {(name, number): _source(name, problem, campaign, f"search {name} {number}") for name, number in names}
+
+
+def _source(name: str, problem: Problem, campaign: Campaign, purpose: str) -> Optimizer:
     settings: Mapping[str, object] = campaign.settings.get(name, {})
-    rng = generator(campaign, f"share {name}")
+    rng = generator(campaign, purpose)
     try:
         if name == POOR:
             operations_of(problem.space)
@@ -59,7 +66,7 @@ def _source(name: str, problem: Problem, campaign: Campaign) -> Optimizer:
     except TypeError as error:
         raise InvalidOption(f"[settings.{name}] is not what {name} takes: {shorten(str(error), 200)}") from None
     except NasbedError as error:
-        raise InvalidOption(f"the share {name}: {error}") from None
+        raise InvalidOption(f"the {purpose}: {error}") from None
 
 
 def _method(name: str) -> type[Optimizer]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from nasbed.core.metric import Metric
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import Journal
+from nasbed.experiments.campaign.plan import RealSearches
 from nasbed.experiments.campaign.provenance import maker_notes
 
 RECENT = 200
@@ -126,16 +126,23 @@ def _planned_count(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
     campaign = facts["campaign"]
     searched = campaign.get("trajectories")
     first_rounds = (campaign["grid"] is not None) + (searched is not None)
-    size, trials = campaign["round"], campaign["trials"]
-    of_shares = math.ceil(trials / size)
-    completed_rounds = min(max(rounds - first_rounds, 0), of_shares)
-    remaining = trials - min(trials, completed_rounds * size)
-    repeats = campaign["repeats"]
-    if repeats is not None and rounds < first_rounds + of_shares + 1:
-        remaining += repeats["architectures"] * (repeats["seeds"] - 1)
+    sizes = _round_sizes(campaign)
+    remaining = sum(sizes[max(rounds - first_rounds, 0) :])
     if searched is not None and rounds < first_rounds:
         remaining += searched["architectures"]
     return int(proposed + remaining)
+
+
+def _round_sizes(campaign: Mapping[str, Any]) -> list[int]:
+    """The trials of each round after those of a grid and of trajectories."""
+    size, trials = campaign["round"], campaign["trials"]
+    sizes = [min(size, trials - start) for start in range(0, trials, size)]
+    if (searches := campaign.get("searches")) is not None:
+        planned = RealSearches(**searches)
+        sizes += [len(planned.names) * batch for batch in planned.batches]
+    if (repeats := campaign["repeats"]) is not None:
+        sizes.append(repeats["architectures"] * (repeats["seeds"] - 1))
+    return sizes
 
 
 def _per_hour(times_us: list[int]) -> float | None:

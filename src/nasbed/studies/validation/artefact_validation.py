@@ -17,13 +17,14 @@ from nasbed.studies.validation.embedding import tsne
 from nasbed.studies.validation.fit_tasks import query_times
 from nasbed.studies.validation.fits import Fits, fit_figures
 from nasbed.studies.validation.parameter_free import parameter_free
-from nasbed.studies.validation.searches import check_complete
+from nasbed.studies.validation.recorded import beside_recorded, recorded_methods
 from nasbed.studies.validation.study import (
     PartProgress,
     Validation,
     ValidationOptions,
     about_data,
     check_parts,
+    check_searches,
     depth_of,
     design_of,
     step_of,
@@ -91,11 +92,13 @@ def validate_artefact(
             validation = replace(validation, tsne=tsne(data, points=options.points, seed=options.seed))
         if "trajectories" in selection:
             part = "trajectories"
-            searched = trajectories(
-                results.folder,
-                {manifest.name: dict.fromkeys(options.methods, path)},
-                options.search_plan(out, engine, step_of("trajectories", on_step)),
-            )
+            plan = options.search_plan(out, engine, step_of("trajectories", on_step))
+            if methods := recorded_methods(results):
+                surrogates = {manifest.name: dict.fromkeys(methods, path)}
+                searched = beside_recorded(results, data.metric, surrogates, plan)
+            else:
+                surrogates = {manifest.name: dict.fromkeys(options.methods, path)}
+                searched = trajectories(results.folder, surrogates, plan)
             validation = replace(validation, trajectories=searched)
     except InvalidOption as reason:
         left_out[part] = str(reason)
@@ -106,7 +109,7 @@ def cannot_be_checked(parts: Sequence[str], results: Results) -> dict[str, str]:
     """The parts that cannot be checked on a surrogate and this table, with reasons; nothing is computed for it."""
     reasons = dict.fromkeys(REFITTED, "it fits new models; name the table instead of the surrogate")
     try:
-        check_complete(results)
+        check_searches(results)
     except InvalidOption as reason:
         reasons["trajectories"] = str(reason)
     return {part: reason for part, reason in reasons.items() if part in parts}

@@ -139,7 +139,6 @@ def _of_table(
         fidelity: The fidelity of the evaluations; the highest by default.
         noted: The omitted parts that were printed already, with reasons. It gets those that this call prints.
     """
-    from nasbed.studies.validation.data import ValidationData
     from nasbed.studies.validation.study import cannot_be_checked, steps, validate_results
     from nasbed.surrogates import SURROGATES
     from nasbed.surrogates.table_split import TableSplit
@@ -156,7 +155,7 @@ def _of_table(
     applicable = [part for part in parts if part not in noted]
     if "trajectories" in applicable:
         _check_installed(options, table)
-    with run_bars(steps(ValidationData.of(split), recipes, applicable, options)) as on_step:
+    with run_bars(steps(split, recipes, applicable, options)) as on_step:
         return validate_results(
             split, recipes, out=out, parts=parts, options=options, engine=_engine(processes), on_step=on_step
         )
@@ -184,6 +183,7 @@ def _of_artefact(
     """
     from nasbed.benchmarks.places import surrogate_paths
     from nasbed.studies.validation.artefact_validation import cannot_be_checked, validate_artefact
+    from nasbed.studies.validation.recorded import recorded_methods
     from nasbed.surrogates.artefact import Artefact, is_artefact
 
     path = Path(subject) if is_artefact(Path(subject)) else surrogate_paths().get(subject)
@@ -198,7 +198,8 @@ def _of_artefact(
     bars = {}
     if "trajectories" in parts and "trajectories" not in noted:
         _check_installed(options, table)
-        bars["trajectories"] = len(options.methods) * options.seeds * 2
+        recorded = recorded_methods(table)
+        bars["trajectories"] = len(recorded or options.methods) * options.seeds * (1 if recorded else 2)
     with run_bars(bars) as on_step:
         return validate_artefact(
             artefact, path, table, out=out, parts=parts, options=options, engine=_engine(processes), on_step=on_step

@@ -262,7 +262,7 @@ def _trajectories(trajectories: TrajectoryComparison) -> list[Panel]:
     axes = Axes.over([curve for side in sides for curve in side.curves.values()], trajectories.metric)
     panels = []
     for place, side in enumerate(sides):
-        title = "on the table" if place == 0 else f"on the surrogate: {side.name}"
+        title = f"on {side.name}" if place == 0 else f"on the surrogate: {side.name}"
         layers = curve_layers(side.curves, axes, _colour(list(trajectories.methods)))
         panels.append(Panel(f"trajectories-{place}", title, layers.properties(width=WIDTH, height=HEIGHT)))
     return panels

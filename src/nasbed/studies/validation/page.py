@@ -28,7 +28,7 @@ TITLES = {
     "free": "Parameter-free operations",
     "depth": "Rank correlation by cell depth",
     "tsne": "A map of the data",
-    "trajectories": "Searches on the surrogate and on the table",
+    "trajectories": "Searches on the surrogate, and on the table or for real",
 }
 TEXTS = {
     "fits": "Each model is fitted on the train part and tested on architectures that it has not seen; the parts are "
@@ -53,12 +53,12 @@ TEXTS = {
     "depth": "Depth is the number of edges on the longest path from the input to the output of a cell.",
     "tsne": "t-SNE of the one-hot encodings of a sample: architectures that have much in common are near each other.",
     "trajectories": "The median regret of the incumbent over simulated time, and the quartiles as a band, each against "
-    "the best that its benchmark knows. \u201cWithout its data\u201d: each method searches on a surrogate that was "
-    "fitted on what the other methods evaluated when they ran on the table. Kendall\u2019s correlation of the order "
-    "compares the methods\u2019 mean final regrets; that over time, their medians at each time. A pair of methods is "
-    "settled if they differ significantly on the table (Wilcoxon\u2019s test over seeds, Holm\u2019s correction). "
-    "It is "
-    "kept if the surrogate has them in the same order.",
+    "the best that its benchmark knows. Where the table has searches that were run for real, these take the place of "
+    "searches on the table, and all searches are judged by the values that they saw. \u201cWithout its data\u201d: a "
+    "method searches on a surrogate that was fitted on what the others evaluated. Kendall\u2019s correlation of "
+    "the order compares the methods\u2019 mean final regrets; that over time, their medians at each time. A pair of "
+    "methods is settled if they differ significantly on the first side (Wilcoxon\u2019s test over seeds, Holm\u2019s "
+    "correction). It is kept if the surrogate has them in the same order.",
 }
 
 
@@ -138,7 +138,7 @@ def part_facts(study: Validation, part: str) -> dict[str, object]:
         facts["runs"] = f"{ran.seeds} seeds of each method, {ran.budget} each"
         for side in ran.surrogates:
             order_words = "the same order as" if side.order == ran.real.order else "another order than"
-            facts[side.name] = f"{order_words} on the table: {', '.join(side.order)}"
+            facts[side.name] = f"{order_words} on {ran.real.name}: {', '.join(side.order)}"
     return facts | {f"not fitted: {label}": reason for label, reason in failed.items()}
 
 

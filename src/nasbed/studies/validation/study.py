@@ -36,6 +36,7 @@ from nasbed.studies.validation.parameter_free import (
     parameter_free_design,
 )
 from nasbed.studies.validation.published import PublishedFigures, published
+from nasbed.studies.validation.recorded import check_recorded, recorded_methods, recorded_searches
 from nasbed.studies.validation.searches import check_complete, searches
 from nasbed.studies.validation.table_error import AgainstTable, surrogate_against_table
 from nasbed.studies.validation.topology import Topology, topology
@@ -55,7 +56,7 @@ PARTS = {
     "free": "parameter-free operations",
     "depth": "rank correlation by cell depth",
     "tsne": "a map of the data",
-    "trajectories": "searches on the surrogate and on the table",
+    "trajectories": "searches on the surrogate, and on the table or for real",
 }
 FREE = "parameter-free"
 
@@ -189,7 +190,8 @@ def _checks(
 
     def searched(step: Step) -> TrajectoryComparison:
         plan = options.search_plan(out, fitter.engine, step)
-        return searches(_search_split(split), fitter.recipes, plan, out=out)
+        compared = recorded_searches if recorded_methods(split.results) else searches
+        return compared(_search_split(split), fitter.recipes, plan, out=out)
 
     return {
         "table": ("table_error", fitted(surrogate_against_table)),
@@ -221,7 +223,7 @@ def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: Validati
         "size": partial(check_sizes, data, options.sizes),
         "looo": partial(check_methods, data),
         "random": partial(random_rows, data),
-        "trajectories": partial(check_complete, split.results),
+        "trajectories": partial(check_searches, split.results),
     }
     reasons = {}
     for part in (part for part in parts if part in checks):
@@ -230,6 +232,14 @@ def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: Validati
         except InvalidOption as reason:
             reasons[part] = str(reason)
     return reasons
+
+
+def check_searches(results: Results) -> None:
+    """Raise unless searches on surrogates can be compared with searches for real, or with those on a complete table."""
+    if recorded_methods(results):
+        check_recorded(results)
+    else:
+        check_complete(results)
 
 
 def step_of(part: str, on_step: PartProgress | None) -> Step:
@@ -336,12 +346,15 @@ def depth_of(
 
 
 def steps(
-    data: ValidationData, recipes: Sequence[SurrogateRecipe], parts: Sequence[str], options: ValidationOptions
+    split: TableSplit, recipes: Sequence[SurrogateRecipe], parts: Sequence[str], options: ValidationOptions
 ) -> dict[str, int]:
     """The number of steps of each part, for progress bars; all parts must apply to the table."""
-    models = len(recipes)
+    data, models = ValidationData.of(split), len(recipes)
     seeds = len(repeats_of(data).seeds) if "table" in parts else 0
-    runs = len(options.methods) * options.seeds
+    recorded = recorded_methods(split.results)
+    methods = recorded or options.methods
+    runs = len(methods) * options.seeds
+    of_model = 2 + len(methods) + 3 * runs if recorded else 1 + len(methods) + 2 * runs
     counts = {
         "fits": models,
         "table": models * seeds,
@@ -349,7 +362,7 @@ def steps(
         "looo": models * len(search_methods(data)),
         "random": models,
         "best": models,
-        "trajectories": runs + models * (1 + len(options.methods) + 2 * runs),
+        "trajectories": (0 if recorded else runs) + models * of_model,
     }
     shared = {"fits", "free", "depth"} & set(parts)
     return {part: count for part, count in counts.items() if part in parts or (part == "fits" and shared)}

@@ -1,12 +1,13 @@
-"""Searches on a surrogate and on the table that it was fitted on (sections 3.1.7 and 3.1.8, figures 2, 3 and 16)."""
+"""Searches on a surrogate beside those on its table or for real (sections 3.1.7 and 3.1.8, figures 2, 3, 5 and 16)."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from nasbed.evaluation.judging import Trajectory, judge
 from nasbed.evaluation.significance import pairwise
 from nasbed.evaluation.trajectories import time_grid
 from nasbed.experiments.compare import compare
+from nasbed.experiments.runs import Runs
 from nasbed.surrogates.base import Floats
 
 METHODS = ("rs", "re", "ls", "bananas")
@@ -32,7 +34,8 @@ RunProgress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkSide:
-    """The methods on one benchmark: regrets of the noise-free mean against the best of this benchmark."""
+    """The methods on one benchmark: regrets against the best of this benchmark, of the noise-free mean or, beside
+    searches for real, of the values that the searches saw."""
 
     name: str
     curves: Mapping[str, Anytime]
@@ -64,7 +67,7 @@ class SideAgreement:
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryComparison:
-    """Searches on the table and on surrogates, and their agreement by the name of the surrogate."""
+    """Searches on the table or for real and those on surrogates, and their agreement by the name of the surrogate."""
 
     methods: tuple[str, ...]
     seeds: int
@@ -86,6 +89,8 @@ class SearchPlan:
         budget: The budget of each run, such as ``200ev``.
         engine: Where searches run.
         on_run: Called with a text after each run and each fit.
+        workers: Parallel evaluations of each run on the simulated clock.
+        settings: The settings of methods that do not have their usual ones.
     """
 
     out: Path
@@ -94,6 +99,8 @@ class SearchPlan:
     budget: str = "200ev"
     engine: Engine | None = None
     on_run: RunProgress | None = None
+    workers: int = 1
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def report(self, text: str) -> None:
         """Call ``on_run``, if there is one."""
@@ -112,21 +119,34 @@ def trajectories(table: Path, surrogates: Mapping[str, Mapping[str, Path]], plan
     without its data.
     """
     real = plan.on_table(table)
-    sides = tuple(side(name, paths, plan, folder=_folder(paths)) for name, paths in surrogates.items())
-    agreements = {surrogate.name: agreement(real, surrogate) for surrogate in sides}
-    metric = load(table).objective
-    return TrajectoryComparison(plan.methods, plan.seeds, plan.budget, metric, real, sides, agreements)
+    sides = tuple(side(name, paths, plan, folder=folder_of(paths)) for name, paths in surrogates.items())
+    return comparison(real, sides, plan, load(table).objective)
 
 
-def _folder(paths: Mapping[str, Path]) -> str:
+def comparison(
+    real: BenchmarkSide, surrogates: Sequence[BenchmarkSide], plan: SearchPlan, metric: Metric
+) -> TrajectoryComparison:
+    """The searches of a plan on surrogates beside those of the first side."""
+    agreements = {surrogate.name: agreement(real, surrogate) for surrogate in surrogates}
+    return TrajectoryComparison(plan.methods, plan.seeds, plan.budget, metric, real, tuple(surrogates), agreements)
+
+
+def folder_of(paths: Mapping[str, Path]) -> str:
     """The name of the folder for the runs on these surrogates, which never change."""
     return hashlib.sha256("\n".join(str(path.resolve()) for path in paths.values()).encode()).hexdigest()[:12]
 
 
 def side(name: str, benchmarks: Mapping[str, Path], plan: SearchPlan, *, folder: str) -> BenchmarkSide:
     """The curves of methods, each on the benchmark at its path; runs go to a folder of the plan's."""
-    out = plan.out / folder
     judged: list[Trajectory] = []
+    for path, runs in runs_on(name, benchmarks, plan, folder=folder):
+        judged += judge(runs, load(path)).trajectories
+    return side_of(name, judged, list(benchmarks))
+
+
+def runs_on(name: str, benchmarks: Mapping[str, Path], plan: SearchPlan, *, folder: str) -> Iterator[tuple[Path, Runs]]:
+    """The runs on each benchmark, of the methods that it is for; arguments as for :func:`side`."""
+    out = plan.out / folder
     for number, path in enumerate(dict.fromkeys(benchmarks.values())):
         methods = [method for method, benchmark in benchmarks.items() if benchmark == path]
         own_out = out if len(set(benchmarks.values())) == 1 else out / str(number)
@@ -140,14 +160,20 @@ def side(name: str, benchmarks: Mapping[str, Path], plan: SearchPlan, *, folder:
             seeds=plan.seeds,
             budget=plan.budget,
             out=own_out,
+            workers=plan.workers,
             engine=plan.engine,
+            settings={method: own for method, own in plan.settings.items() if method in methods},
             progress=report_run,
         )
         broken = [run for run in runs.runs if run.error]
         if broken:
             raise InvalidOption(f"{broken[0].method} failed on {name} with seed {broken[0].seed}: {broken[0].error}")
-        judged += judge(runs, load(path)).trajectories
-    by_method = {method: [run for run in judged if run.method == method] for method in benchmarks}
+        yield path, runs
+
+
+def side_of(name: str, judged: Sequence[Trajectory], methods: Sequence[str]) -> BenchmarkSide:
+    """The curves and final regrets of judged runs."""
+    by_method = {method: [run for run in judged if run.method == method] for method in methods}
     return BenchmarkSide(
         name,
         {method: anytime(runs, points=POINTS) for method, runs in by_method.items()},

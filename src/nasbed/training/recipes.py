@@ -132,6 +132,18 @@ for _recipe in (
         ),
     ),
     replace(
+        _COLLECT_DARTS,
+        name="collect-darts-unseen",
+        epochs=(12,),
+        flip=False,
+        split=None,
+        epoch_images=12_800,
+        source=(
+            "DARTS networks on unseen datasets; not from a paper. collect-darts-12 with the images of an epoch, the "
+            "published split and the missing flips of collect-nb201"
+        ),
+    ),
+    replace(
         _SNB_DARTS,
         name="reference-darts",
         epochs=(30,),

@@ -20,7 +20,7 @@ from nasbed.experiments.runs import load_runs
 from nasbed.results import Results, Rows, TableInfo, write_results
 from nasbed.results.splits import stratified_split
 from nasbed.studies.validation.artefact_validation import validate_artefact
-from nasbed.studies.validation.data import ValidationData, repeats_of
+from nasbed.studies.validation.data import ValidationData, one_seed, repeats_of
 from nasbed.studies.validation.embedding import tsne
 from nasbed.studies.validation.fit_tasks import Fitter, SurrogateRecipe
 from nasbed.studies.validation.fits import fit_jobs, fits
@@ -44,6 +44,7 @@ from nasbed.studies.validation.topology import cell_depths, topology
 from nasbed.studies.validation.training_size import crossing, default_sizes, training_size
 from nasbed.studies.validation.trajectories import BenchmarkSide, SearchPlan, agreement, trajectories
 from nasbed.surrogates import SURROGATES, Examples, making
+from nasbed.surrogates.ensemble import fit_ensemble
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit
 from support.surrogates import ACCURACY, Ridge, true_mean
@@ -119,6 +120,62 @@ def test_a_model_of_the_truths_form_has_only_the_error_of_the_mean() -> None:
     assert against.of("ridge").mean("mae") == pytest.approx(expected, rel=0.03)
     assert against.of("ridge", BETTER).mean("kendall") > against.of(TABLE, BETTER).mean("kendall")
     assert against.of("ridge", BETTER).by_seed[0].count == pytest.approx(1500, abs=60)
+
+
+def with_singles(repeated: int, singles: int, *, seeds: int) -> ValidationData:
+    """Cells with several seeds, and more with one."""
+    cells = random_cells(repeated + singles)
+    data = evaluations(cells, seeds=seeds)
+    return with_split(data.name, data.rows.take((np.arange(len(data.rows)) < repeated * seeds) | (data.rows.seed == 0)))
+
+
+def test_models_are_fitted_on_every_architecture_and_judged_on_the_repeated_ones() -> None:
+    """Six repeated cells alone say nothing of 25 coefficients; with 2 000 single ones only the noise of a mean is left."""
+    data = with_singles(400, 2000, seeds=3)
+    against = surrogate_against_table(data, FITTER)
+    assert (against.architectures, against.fitted, against.seeds) == (400, 2400, (0, 1, 2))
+    expected = SIGMA * math.sqrt(1 / 2) * math.sqrt(2 / math.pi)
+    assert against.of("ridge").mean("mae") == pytest.approx(expected, rel=0.1)
+    few = surrogate_against_table(with_singles(6, 2000, seeds=3), FITTER)
+    alone = surrogate_against_table(with_singles(6, 0, seeds=3), FITTER)
+    assert few.of("ridge").mean("mae") < 0.7 * alone.of("ridge").mean("mae")
+    curve = training_size(data, FITTER, sizes=[1000], repeats=1)
+    assert curve.tested == 400, "more architectures are fitted on than have repeats"
+
+
+def test_each_architecture_is_fitted_on_with_one_evaluation() -> None:
+    data = with_singles(5, 20, seeds=4)
+    repeats = repeats_of(data)
+    for column, seed in enumerate(repeats.seeds):
+        rows = one_seed(data, repeats, column)
+        assert len(np.unique(rows.architecture)) == len(rows) == 25
+        repeated = np.isin(rows.architecture, repeats.architectures)
+        assert repeated.sum() == 5 and set(rows.seed[repeated].tolist()) == {seed}
+
+
+def test_seeds_that_few_architectures_have_are_left_out_of_the_rotation() -> None:
+    data = evaluations(random_cells(30), seeds=6)
+    rows = data.rows  # seeds 0 to 3 of all, 4 and 5 of one cell alone
+    part = with_split(data.name, rows.take((rows.seed < 4) | (rows.architecture == rows.architecture[0])))
+    assert repeats_of(part).seeds == (0, 1, 2, 3) and len(repeats_of(part).codes) == 30
+
+
+def test_divergence_of_an_ensemble_is_the_closed_form() -> None:
+    """Members that agree on the truth but for a known spread, against two other seeds of known noise."""
+    data = with_singles(300, 500, seeds=6)
+    recipe = SurrogateRecipe("ridge", members=4)
+    rotation = surrogate_against_table(data, Fitter([recipe])).of("4 × ridge")
+    repeats = repeats_of(data)
+    by_hand = []
+    for column in range(6):
+        others = np.delete(repeats.y, column, axis=1)
+        ensemble = fit_ensemble("ridge", NB201, one_seed(data, repeats, column), members=4, seed=0)
+        predicted = ensemble.predict(repeats.codes)
+        deviation, spread = others.std(axis=1, ddof=1), predicted.spread
+        gap = (others.mean(axis=1) - predicted.mean) ** 2
+        by_hand.append(np.mean(np.log(spread / deviation) + (deviation**2 + gap) / (2 * spread**2) - 0.5))
+    assert rotation.kl == pytest.approx(np.mean(by_hand)) and 0 < rotation.sigma < SIGMA
+    assert math.isnan(surrogate_against_table(data, FITTER).of("ridge").kl), "one model has no spread"
 
 
 def test_only_architectures_with_all_seeds_count() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
@@ -51,11 +52,12 @@ class ValidationData:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedSeeds:
-    """The architectures that were evaluated with every one of several seeds."""
+    """The architectures that were evaluated with every one of several seeds, by their numbers in the evaluations."""
 
     codes: Codes
     y: Floats  # [architectures, seeds]
     seeds: tuple[int, ...]
+    architectures: NDArray[np.int64]
 
     def mean_without(self, column: int) -> Floats:
         """The mean of each architecture over all seeds but the one in this column, which is the truth for that seed."""
@@ -64,7 +66,11 @@ class RepeatedSeeds:
 
 
 def repeats_of(data: ValidationData) -> RepeatedSeeds:
-    """The architectures that have all the seeds of the table; raises where seeds are not recorded or not repeated."""
+    """The architectures that have the same several seeds; raises where seeds are not recorded or not repeated.
+
+    Of the seeds that repeated architectures have, the most frequent ones are taken: as many as give the most
+    evaluations beside the first of each architecture.
+    """
     rows = data.rows
     seeds = np.unique(rows.seed)
     if seeds[0] < 0 or len(seeds) < 2:
@@ -74,7 +80,22 @@ def repeats_of(data: ValidationData) -> RepeatedSeeds:
     values[owner, np.searchsorted(seeds, rows.seed)] = rows.y
     codes = np.empty((len(names), rows.codes.shape[1]), dtype=np.int64)
     codes[owner] = rows.codes
-    complete = np.isfinite(values).all(axis=1)
+    measured = np.isfinite(values)
+    repeated = measured[measured.sum(axis=1) > 1]
+    by_frequency = np.argsort(-repeated.sum(axis=0), kind="stable")
+    gains = [(count - 1) * measured[:, by_frequency[:count]].all(axis=1).sum() for count in range(2, len(seeds) + 1)]
+    chosen = np.sort(by_frequency[: int(np.argmax(gains)) + 2])
+    complete = measured[:, chosen].all(axis=1)
     if complete.sum() < 2:
-        raise InvalidOption(f"{data.name} has fewer than 2 architectures with all of its {len(seeds)} seeds")
-    return RepeatedSeeds(codes[complete], values[complete], tuple(seeds.tolist()))
+        raise InvalidOption(f"{data.name} has fewer than 2 architectures that share several seeds")
+    return RepeatedSeeds(codes[complete], values[complete][:, chosen], tuple(seeds[chosen].tolist()), names[complete])
+
+
+def one_seed(data: ValidationData, repeats: RepeatedSeeds, column: int) -> Examples:
+    """One evaluation of every architecture: the repeated ones with the seed in this column, the others as they were
+    evaluated first."""
+    rows = data.rows
+    is_repeated = np.isin(rows.architecture, repeats.architectures)
+    first = np.zeros(len(rows), dtype=bool)
+    first[np.unique(rows.architecture, return_index=True)[1]] = True
+    return rows.take(np.where(is_repeated, rows.seed == repeats.seeds[column], first))

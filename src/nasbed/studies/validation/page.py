@@ -36,12 +36,13 @@ TEXTS = {
     "0.1 % of the metric's range. A query is the time of one architecture, encoding included. Intervals that hold "
     "90 % of the evaluations are honest; \u201cby spread\u201d takes the scatter between members for the deviation, as "
     "the paper does. Figures show a sample of the test part; the worst 2 % may lie at the edge.",
-    "table": "A table with one seed is compared with the mean of the other seeds, for each seed in turn. So is "
-    "each model fitted on that one seed. Only architectures with all seeds count. The better half is chosen by "
-    "that mean.",
-    "size": "Models are fitted on more and more random architectures. Where seeds are repeated, they are fitted on one "
-    "seed and compared with the mean of the others on all architectures. So is the table, whose error is the dashed "
-    "line; an upright line is where the mean stays below it. Bands span the repeats.",
+    "table": "A table with one seed is compared with the mean of the other seeds, for each seed in turn. So is each "
+    "model, fitted on that one seed of the architectures with all seeds and on one evaluation of every other. Only "
+    "architectures with all seeds are compared. The better half is chosen by that mean. For ensembles, \u03c3 is the "
+    "spread between members; KL is the divergence from the other seeds to a normal distribution with that spread.",
+    "size": "Models are fitted on one evaluation of more and more random architectures. Where seeds are repeated, they "
+    "are compared with the mean of the other seeds on the architectures with all seeds. So is the table, whose error "
+    "is the dashed line; an upright line is where the mean stays below it. Bands span the repeats.",
     "looo": "What one method evaluated is predicted from what the others did, architectures that they share left out.",
     "random": "What the other methods evaluated is predicted from what random search did.",
     "best": "The rest of the table is predicted from its best architectures. A tenth of these is held out and tested "
@@ -115,6 +116,7 @@ def part_facts(study: Validation, part: str) -> dict[str, object]:
     elif part == "table" and study.table_error is not None:
         errors = study.table_error
         facts["architectures with all seeds"] = errors.architectures
+        facts["architectures fitted on, one seed each"] = errors.fitted
         table, half = errors.of(TABLE), errors.of(TABLE, BETTER)
         for label in (
             rotation.label for rotation in errors.rotations if rotation.group != BETTER and rotation.label != TABLE

@@ -43,7 +43,9 @@ def _paper_cells(row: tuple[str, ...], part: str, study: Validation, paper: Publ
     if part == "table":
         if table_figures is None or row[1] != ALL:
             return None
-        return {"": f"{model}, {paper.label}", "MAE": digits(table_figures.mae)}
+        cells = {"": f"{model}, {paper.label}", "MAE": digits(table_figures.mae)}
+        spread = {"mean \u03c3": digits(table_figures.std), "KL by spread": digits(table_figures.kl, 3)}
+        return cells if model == TABLE else cells | spread
     figures = paper.fits.get(model)
     if figures is None:
         return None

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nasbed.studies.validation.data import RepeatedSeeds, ValidationData, repeats_of
+from nasbed.studies.validation.data import RepeatedSeeds, ValidationData, one_seed, repeats_of
 from nasbed.studies.validation.fit_tasks import FitJob, Fitter
 from nasbed.studies.validation.scoring import Scores, score
-from nasbed.surrogates import Examples
 from nasbed.surrogates.base import Floats
+from nasbed.surrogates.scores import kl_divergence
 
 TABLE = "table"
 ALL, BETTER = "all", "better half"
@@ -20,11 +19,18 @@ ALL, BETTER = "all", "better half"
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """Scores against the mean of the other seeds, for each seed that was fitted on."""
+    """Scores against the mean of the other seeds, for each seed that was fitted on.
+
+    Of an ensemble also, as means over seeds: ``sigma``, the spread between its members, and ``kl``, the divergence from
+    the distribution of the other seeds to a normal one with that spread. Both are NaN for others; ``kl`` needs three
+    seeds.
+    """
 
     label: str  # TABLE, or that of a model
     group: str  # ALL or BETTER
     by_seed: tuple[Scores, ...]
+    sigma: float = float("nan")
+    kl: float = float("nan")
 
     def mean(self, name: str) -> float:
         """The mean over seeds of one of the scores."""
@@ -33,9 +39,11 @@ class Rotation:
 
 @dataclass(frozen=True, slots=True)
 class AgainstTable:
-    """The scores of the table and of each model. ``failed`` has the reasons for models that could not be fitted."""
+    """The scores of the table and of each model on ``architectures`` with repeated seeds; models are fitted on
+    ``fitted``. ``failed`` has the reasons for models that could not be fitted."""
 
     architectures: int
+    fitted: int
     seeds: tuple[int, ...]
     rotations: tuple[Rotation, ...]
     failed: dict[str, str] = field(default_factory=dict)
@@ -46,14 +54,13 @@ class AgainstTable:
 
 
 def surrogate_against_table(data: ValidationData, fitter: Fitter) -> AgainstTable:
-    """Fit on one seed, compare with the mean of the other seeds, and rotate.
-
-    Only architectures with all seeds count. The mean of the other seeds chooses the better half.
+    """Fit on one evaluation of every architecture, compare with the mean of the other seeds of the repeated ones, and
+    rotate. The mean of the other seeds chooses the better half.
     """
     repeats = repeats_of(data)
     columns = range(len(repeats.seeds))
     jobs = [
-        FitJob(recipe, data.space, one_seed(repeats, column), None, {ALL: repeats.codes}, fitter.seed)
+        FitJob(recipe, data.space, one_seed(data, repeats, column), None, {ALL: repeats.codes}, fitter.seed)
         for recipe in fitter.recipes
         for column in columns
     ]
@@ -66,23 +73,50 @@ def surrogate_against_table(data: ValidationData, fitter: Fitter) -> AgainstTabl
         if reasons:
             failed[recipe.label] = reasons[0]
             continue
-        means = [outcome.means[ALL] for outcome in by_seed if not isinstance(outcome, str)]
-        rotations += _rotations(recipe.label, repeats, means, data)
-    return AgainstTable(len(repeats.codes), repeats.seeds, tuple(rotations), failed)
+        answers = [outcome for outcome in by_seed if not isinstance(outcome, str)]
+        means = [answer.means[ALL] for answer in answers]
+        spreads = [answer.ensembles[ALL].spread for answer in answers if ALL in answer.ensembles]
+        rotations += _rotations(recipe.label, repeats, means, data, spreads)
+    fitted = len(np.unique(data.rows.architecture))
+    return AgainstTable(len(repeats.codes), fitted, repeats.seeds, tuple(rotations), failed)
 
 
-def one_seed(repeats: RepeatedSeeds, column: int, rows: NDArray[np.int64] | None = None) -> Examples:
-    """The table with one seed only, or some rows of it."""
-    numbers = np.arange(len(repeats.codes)) if rows is None else rows
-    return Examples.plain(repeats.codes[numbers], repeats.y[numbers, column])
-
-
-def _rotations(label: str, repeats: RepeatedSeeds, predicted: Sequence[Floats], data: ValidationData) -> list[Rotation]:
+def _rotations(
+    label: str,
+    repeats: RepeatedSeeds,
+    predicted: Sequence[Floats],
+    data: ValidationData,
+    spreads: Sequence[Floats] = (),
+) -> list[Rotation]:
     sign = 1.0 if data.metric.direction == "maximize" else -1.0
-    of_all, of_better = [], []
+    groups: dict[str, list[tuple[Scores, float, float]]] = {ALL: [], BETTER: []}
     for column, values in enumerate(predicted):
         truth = repeats.mean_without(column)
+        spread = spreads[column] if spreads else np.full(len(truth), np.nan)
+        divergence = _divergence(repeats, column, values, spread)
         better = sign * truth >= np.median(sign * truth)
-        of_all.append(score(truth, values, data.metric))
-        of_better.append(score(truth[better], values[better], data.metric))
-    return [Rotation(label, ALL, tuple(of_all)), Rotation(label, BETTER, tuple(of_better))]
+        for group, chosen in ((ALL, np.ones(len(truth), dtype=bool)), (BETTER, better)):
+            scores = score(truth[chosen], values[chosen], data.metric)
+            groups[group].append((scores, float(spread[chosen].mean()), _mean(divergence[chosen])))
+    rotations = []
+    for group, of_group in groups.items():
+        by_seed, sigmas, divergences = zip(*of_group, strict=True)
+        rotations.append(Rotation(label, group, by_seed, float(np.mean(sigmas)), float(np.mean(divergences))))
+    return rotations
+
+
+def _mean(values: Floats) -> float:
+    """The mean of the values that are known, NaN where none is."""
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _divergence(repeats: RepeatedSeeds, column: int, predicted: Floats, spread: Floats) -> Floats:
+    """From the normal distribution of the seeds other than that of a column to the predicted one, by architecture."""
+    others = np.delete(repeats.y, column, axis=1)
+    divergence = np.full(len(predicted), np.nan)
+    if others.shape[1] > 1:
+        deviation = others.std(axis=1, ddof=1)
+        known = (deviation > 0) & (spread > 0)  # equal evaluations are no distribution
+        divergence[known] = kl_divergence(others[known].mean(axis=1), deviation[known], predicted[known], spread[known])
+    return divergence

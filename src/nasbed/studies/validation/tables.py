@@ -64,11 +64,14 @@ def _fits(study: Validation, fits: Fits) -> NumberTable:
 
 def _against(study: Validation, errors: AgainstTable) -> NumberTable:
     rows = []
+    ensembles = any(math.isfinite(rotation.sigma) for rotation in errors.rotations)
     for rotation in errors.rotations:
         by_seed = [digits(score.mae) for score in rotation.by_seed]
         means = [digits(rotation.mean("mae")), digits(rotation.mean("mse")), fixed(rotation.mean("kendall"))]
+        if ensembles:
+            means += [digits(rotation.sigma), digits(rotation.kl, 3)]
         rows.append((rotation.label, rotation.group, *means, *by_seed))
-    heads = tuple(f"MAE, seed {seed}" for seed in errors.seeds)
+    heads = [*(("mean \u03c3", "KL by spread") if ensembles else ()), *(f"MAE, seed {seed}" for seed in errors.seeds)]
     order = sorted(rows, key=lambda row: row[1] != ALL)
     table = NumberTable(("", "architectures", "MAE", "MSE", "Kendall", *heads), tuple(order), numbers=2)
     return with_paper(table, study, "table")

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
-from nasbed.studies.validation.data import RepeatedSeeds, ValidationData, repeats_of
+from nasbed.studies.validation.data import RepeatedSeeds, ValidationData, one_seed, repeats_of
 from nasbed.studies.validation.fit_tasks import FitAnswer, FitJob, Fitter, joined
 from nasbed.studies.validation.scoring import score
-from nasbed.studies.validation.table_error import one_seed
 from nasbed.surrogates import Examples
 from nasbed.surrogates.base import Floats
 
@@ -47,9 +46,9 @@ class TrainingSize:
 def training_size(data: ValidationData, fitter: Fitter, *, sizes: Sequence[int] = (), repeats: int = 3) -> TrainingSize:
     """Fit on more and more random architectures, ``repeats`` times at each of ``sizes``.
 
-    With repeated seeds, models are fitted on one seed and tested on all architectures against the mean of the other
-    seeds, as a table is. Without, they are fitted on the train part and tested on the test part. By default there are 8
-    sizes, up to all architectures.
+    With repeated seeds, models are fitted on one evaluation of architectures and tested on the repeated ones against
+    the mean of the other seeds, as a table is. Without, they are fitted on the train part and tested on the test part.
+    By default there are 8 sizes, up to all architectures.
     """
     try:
         repeated: RepeatedSeeds | None = repeats_of(data)
@@ -113,7 +112,7 @@ def check_sizes(data: ValidationData, sizes: Sequence[int]) -> None:
         repeated: RepeatedSeeds | None = repeats_of(data)
     except InvalidOption:
         repeated = None
-    numbers = np.arange(len(repeated.codes)) if repeated is not None else _fitted_and_test(data)[2]
+    numbers = np.unique(data.rows.architecture) if repeated is not None else _fitted_and_test(data)[2]
     _chosen_sizes(sizes, len(numbers))
 
 
@@ -144,7 +143,7 @@ def _plan(
         fitted, test, numbers = _fitted_and_test(data)
         tested, truths = test.codes, [test.y] * repeats
     else:
-        numbers = np.arange(len(repeated.codes))
+        numbers = np.unique(data.rows.architecture)
         seeds = len(repeated.seeds)
         tested, truths = repeated.codes, [repeated.mean_without(repeat % seeds) for repeat in range(repeats)]
     ordered = _chosen_sizes(sizes, len(numbers))
@@ -155,11 +154,8 @@ def _plan(
         for size in ordered:
             for repeat in range(repeats):
                 architectures = np.sort(orders[repeat][:size])
-                train = (
-                    fitted.take(np.isin(fitted.architecture, architectures))
-                    if repeated is None
-                    else one_seed(repeated, repeat % len(repeated.seeds), architectures)
-                )
+                rows = fitted if repeated is None else one_seed(data, repeated, repeat % len(repeated.seeds))
+                train = rows.take(np.isin(rows.architecture, architectures))
                 jobs.append(FitJob(recipe, data.space, train, None, {TESTED: tested}, fitter.seed + repeat))
     return jobs, truths, ordered
 

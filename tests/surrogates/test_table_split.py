@@ -189,6 +189,24 @@ def test_artefact_records_its_split(results: Results, tmp_path: Path) -> None:
     assert TableSplit.recorded(results, older, **options) is not None
 
 
+@pytest.mark.parametrize("methods", [None, ["rs"]])
+def test_architectures_with_a_poor_evaluation_are_left_out_whole(results: Results, methods: list[str] | None) -> None:
+    """The rule of section 2 of the Surrogate NAS Benchmarks: below a value "on any of the three evaluations"."""
+    everything = TableSplit.of(results)
+    limit = float(np.quantile(everything.rows.y, 0.3))
+    split = TableSplit.of(results, methods=methods, at_least=limit)
+    poor = everything.rows.architecture[everything.rows.y < limit]
+    expected = everything.rows.take(~np.isin(everything.rows.architecture, poor))
+    assert sorted(split.rows.y.tolist()) == sorted(expected.y.tolist()) and split.rows.y.min() >= limit
+    assert 0 < len(split.rows) < (everything.rows.y >= limit).sum(), "some good evaluations are of poor architectures"
+    about = make_surrogate(split, "spy", members=2, runtime=None).manifest
+    assert about.provenance["at_least"] == limit and min(FITTED) >= limit
+    recorded = TableSplit.recorded(results, about.provenance, metric=about.metric, fidelity=about.fidelity)
+    assert recorded is not None and recorded.test_sha256 == split.test_sha256
+    with pytest.raises(InvalidOption, match="no architecture has every"):
+        TableSplit.of(results, at_least=101.0)
+
+
 def test_seed_of_a_fit_is_that_of_its_split_unless_it_is_named(results: Results) -> None:
     split = TableSplit.of(results, seed=4)
     by_split, by_table, named = (

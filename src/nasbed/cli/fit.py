@@ -46,6 +46,7 @@ def fit(
     metric: MetricKey = None,
     fidelity: Fidelity = None,
     methods: tuning.Methods = None,
+    at_least: tuning.AtLeast = None,
     runtime: Annotated[bool, typer.Option(help="Also fit a model of the training time.")] = True,
     runtime_method: Annotated[
         str | None,
@@ -100,7 +101,7 @@ def fit(
     chosen_methods = tuning.names_of(methods)
     variant = "rand" if chosen_methods == RANDOM else ""
     path = _new_path(out, results, model, variant, version)
-    split = tuning.split_of(results, metric, fidelity, methods, seed)
+    split = tuning.split_of(results, metric, fidelity, methods, seed, at_least)
     if settings_file is not None:
         _warn_of_leaks(settings_file, split)
     page = path.with_name(_stem(path) + ".html")

@@ -37,6 +37,10 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; may be given several times."),
 ]
+AtLeast = Annotated[
+    float | None,
+    typer.Option(help="Leave out architectures with an evaluation worse than this: 50 leaves out those that diverged."),
+]
 Seed = Annotated[
     int, typer.Option(min=0, help="The seed of the split into train, validation and test, and of the models.")
 ]
@@ -55,6 +59,7 @@ def tune(
     metric: MetricKey = None,
     fidelity: Fidelity = None,
     methods: Methods = None,
+    at_least: AtLeast = None,
     settings: Set = None,
     seed: Seed = 0,
     processes: Processes = None,
@@ -75,10 +80,16 @@ def tune(
     results = results_of(table)
     fixed = settings_by_key(settings or [])
     check_settings(model, results, fixed)
-    split = split_of(results, metric, fidelity, methods, seed)
+    split = split_of(results, metric, fidelity, methods, seed, at_least)
     tuned = run_tuning(split, model, trials, out, score, fixed, seed=seed, processes=processes, timeout=timeout)
     fit_command = ["nasbed", "fit", table, "--model", model, "--settings", str(out / BEST)]
-    options = {"--metric": metric, "--fidelity": fidelity, "--methods": methods, "--seed": seed or None}
+    options = {
+        "--metric": metric,
+        "--fidelity": fidelity,
+        "--methods": methods,
+        "--at-least": at_least,
+        "--seed": seed or None,
+    }
     for option, value in options.items():
         fit_command += [] if value is None else [option, str(value)]
     following = shlex.join(fit_command)
@@ -219,7 +230,14 @@ def names_of(methods: str | None) -> list[str] | None:
     return names
 
 
-def split_of(results: Results, metric: str | None, fidelity: int | None, methods: str | None, seed: int) -> TableSplit:
+def split_of(
+    results: Results,
+    metric: str | None,
+    fidelity: int | None,
+    methods: str | None,
+    seed: int,
+    at_least: float | None = None,
+) -> TableSplit:
     """The split of a table for a command; raises unless each part has some evaluations.
 
     Args:
@@ -228,11 +246,12 @@ def split_of(results: Results, metric: str | None, fidelity: int | None, methods
         fidelity: the budget; the highest by default.
         methods: the comma-separated names of the search methods whose evaluations count; all by default.
         seed: of the split.
+        at_least: leaves out architectures with an evaluation that is worse.
     """
     from nasbed.surrogates.table_split import TableSplit
 
-    target = metric_of(results, metric)
-    split = TableSplit.of(results, metric=target, fidelity=fidelity, methods=names_of(methods), seed=seed)
+    target, names = metric_of(results, metric), names_of(methods)
+    split = TableSplit.of(results, metric=target, fidelity=fidelity, methods=names, seed=seed, at_least=at_least)
     split.check_parts()
     return split
 

@@ -202,7 +202,7 @@ def _provenance(split: TableSplit, fitted: Examples, test: Examples) -> dict[str
         "test_architectures": len(np.unique(test.architecture)),
         "seeds": np.unique(fitted.seed).tolist()[:100],
         "split_seed": split.seed,
-    }
+    } | ({} if split.at_least is None else {"at_least": split.at_least})
 
 
 def _libraries() -> dict[str, str]:

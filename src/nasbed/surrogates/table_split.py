@@ -36,6 +36,8 @@ class TableSplit:
     seed: int = 0
     methods: tuple[str, ...] | None = None
     """The search methods whose evaluations are split; ``None`` for all."""
+    at_least: float | None = None
+    """The value below which no evaluation of an architecture in ``rows`` lies; ``None`` where all count."""
 
     def __post_init__(self) -> None:
         evaluations = len(self.rows) if self.methods is None else int(np.isin(self.rows.method, self.methods).sum())
@@ -53,6 +55,7 @@ class TableSplit:
         fidelity: int | None = None,
         methods: Sequence[str] | None = None,
         seed: int = 0,
+        at_least: float | None = None,
     ) -> TableSplit:
         """Split a table's evaluations.
 
@@ -62,15 +65,18 @@ class TableSplit:
             fidelity: That of the evaluations; the highest by default.
             methods: Split only what these search methods evaluated.
             seed: Decides which architecture goes to which part.
+            at_least: Leave out architectures with an evaluation that is worse than this.
         """
         metric = metric or validation_metric(results)
         rows = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
+        if at_least is not None:
+            rows = _good_enough(rows, metric, at_least)
         if methods is None:
             parts = stratified_split(rows.method, rows.architecture, np.random.default_rng(seed))
-            return cls(results, metric, rows, parts, seed)
+            return cls(results, metric, rows, parts, seed, at_least=at_least)
         indices = np.flatnonzero(rows.is_by(methods))
         parts = stratified_split(rows.method[indices], rows.architecture[indices], np.random.default_rng(seed))
-        return cls(results, metric, rows, parts.within(indices), seed, tuple(methods))
+        return cls(results, metric, rows, parts.within(indices), seed, tuple(methods), at_least)
 
     @classmethod
     def from_data(
@@ -113,7 +119,8 @@ class TableSplit:
         if provenance.get("table_manifest_sha256") != manifest_sha256(results):
             return None
         methods, seed = provenance.get("methods_chosen"), int(provenance.get("split_seed", 0))
-        split = cls.of(results, metric=metric, fidelity=fidelity, methods=methods, seed=seed)
+        at_least = provenance.get("at_least")
+        split = cls.of(results, metric=metric, fidelity=fidelity, methods=methods, seed=seed, at_least=at_least)
         for name, count in {"rows": len(split.parts.fitted), "test_rows": len(split.parts.test)}.items():
             if provenance.get(name, count) != count:
                 raise InvalidOption(
@@ -180,6 +187,15 @@ class TableSplit:
                 f"a tenth of the architectures is for validation and a tenth for testing, {self.name} has too few: "
                 f"{sum(counts.values())} evaluations"
             )
+
+
+def _good_enough(rows: Examples, metric: Metric, at_least: float) -> Examples:
+    """The evaluations of architectures none of whose evaluations is worse than a value."""
+    worse = rows.y < at_least if metric.direction == "maximize" else rows.y > at_least
+    kept = rows.take(~np.isin(rows.architecture, rows.architecture[worse]))
+    if not len(kept):
+        raise InvalidOption(f"no architecture has every {metric.key} at least as good as {at_least:g}; choose another")
+    return kept
 
 
 def manifest_sha256(results: Results) -> str:

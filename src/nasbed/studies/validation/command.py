@@ -55,6 +55,10 @@ def validate(
     ] = None,
     metric: MetricKey = None,
     fidelity: Fidelity = None,
+    at_least: Annotated[
+        float | None,
+        typer.Option(help="Leave out architectures of a table with an evaluation worse than this, such as 50."),
+    ] = None,
     sizes: Annotated[
         str, typer.Option(show_default="8 sizes, up to all", help="Comma-separated training sizes for the part size.")
     ] = "",
@@ -90,13 +94,17 @@ def validate(
     _check_searches(options)
     noted: dict[str, str] = {}
     validation = _of_artefact(subject, results, selection, options, out, processes, noted)
+    if validation is not None and at_least is not None:
+        raise InvalidOption(f"--at-least is for a table, {subject} is a surrogate; omit it")
     if validation is None:
         if results is not None:
             raise InvalidOption(f"--results is for a surrogate, {subject} is a table; omit it")
         recipes = _recipes(
             _split_list(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
         )
-        validation = _of_table(subject, recipes, selection, options, out, processes, metric, fidelity, noted)
+        validation = _of_table(
+            subject, recipes, selection, options, out, processes, metric, fidelity, noted, at_least=at_least
+        )
     write_validation(validation, out, formats=format)
     for part, table in tables(validation).items():
         typer.echo(f"\n{TITLES[part]}")
@@ -125,6 +133,8 @@ def _of_table(
     metric: str | None,
     fidelity: int | None,
     noted: dict[str, str],
+    *,
+    at_least: float | None = None,
 ) -> Validation:
     """The validation of models on a table.
 
@@ -138,6 +148,7 @@ def _of_table(
         metric: The key of the metric to predict; the validation metric by default.
         fidelity: The fidelity of the evaluations; the highest by default.
         noted: The omitted parts that were printed already, with reasons. It gets those that this call prints.
+        at_least: Leaves out architectures with an evaluation that is worse.
     """
     from nasbed.studies.validation.study import cannot_be_checked, steps, validate_results
     from nasbed.surrogates import SURROGATES
@@ -150,7 +161,7 @@ def _of_table(
     predicted = metrics[metric] if metric is not None else None
     for recipe in recipes:  # an unknown setting is reported before any model is fitted
         SURROGATES.get(recipe.model)(table.space, settings=recipe.settings or None)
-    split = TableSplit.of(table, metric=predicted, fidelity=fidelity, seed=options.seed)
+    split = TableSplit.of(table, metric=predicted, fidelity=fidelity, seed=options.seed, at_least=at_least)
     _note_left_out(cannot_be_checked(split, parts, options), noted)
     applicable = [part for part in parts if part not in noted]
     if "trajectories" in applicable:

@@ -208,8 +208,8 @@ def _search_split(split: TableSplit) -> TableSplit:
     """The split of what searches optimise: the table's own objective at the highest fidelity. Rows that are not those
     of the validation get a new split, with the same seed."""
     results = split.results
-    searched = validation_metric(results), results.cache().fidelities[-1], None
-    if (split.metric, split.fidelity, split.methods) == searched:
+    searched = validation_metric(results), results.cache().fidelities[-1], None, None
+    if (split.metric, split.fidelity, split.methods, split.at_least) == searched:
         return split
     return TableSplit.of(results, seed=split.seed)
 

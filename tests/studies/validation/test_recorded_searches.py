@@ -77,7 +77,9 @@ def test_methods_come_out_in_the_known_order_on_both_sides(validation: Validatio
     for side in (compared.real, *compared.surrogates[:2]):
         assert side.order == ("re", "rs"), "learning pays where every edge adds its own amount"
     assert compared.agreement["lgb"].order == 1
-    assert part_facts(validation, "trajectories")["lgb"] == "the same order as on real trainings: re, rs"
+    facts = part_facts(validation, "trajectories")
+    assert facts["trained for real"] == "3 searches of each method"
+    assert facts["lgb"] == "the same order as on real trainings: re, rs"
 
 
 def test_surrogate_without_a_method_has_seen_none_of_its_architectures(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
@@ -260,6 +260,8 @@ def _tsne(embedding: Embedding) -> list[Panel]:
 def _trajectories(trajectories: TrajectoryComparison) -> list[Panel]:
     sides = (trajectories.real, *trajectories.surrogates)
     axes = Axes.over([curve for side in sides for curve in side.curves.values()], trajectories.metric)
+    if trajectories.for_real:
+        axes = replace(axes, title=axes.title.replace("regret of the mean", "regret of what was seen"))
     panels = []
     for place, side in enumerate(sides):
         title = f"on {side.name}" if place == 0 else f"on the surrogate: {side.name}"

@@ -137,7 +137,10 @@ def part_facts(study: Validation, part: str) -> dict[str, object]:
         facts["shown"] = f"{len(study.tsne.points)} of {study.tsne.architectures} architectures"
     elif part == "trajectories" and study.trajectories is not None:
         ran = study.trajectories
-        facts["runs"] = f"{ran.seeds} seeds of each method, {ran.budget} each"
+        where = " on surrogates" if ran.for_real else ""
+        facts["runs"] = f"{ran.seeds} seeds of each method{where}, {ran.budget} each"
+        if ran.for_real:
+            facts["trained for real"] = f"{max(map(len, ran.real.finals.values()))} searches of each method"
         for side in ran.surrogates:
             order_words = "the same order as" if side.order == ran.real.order else "another order than"
             facts[side.name] = f"{order_words} on {ran.real.name}: {', '.join(side.order)}"

@@ -75,7 +75,7 @@ def beside_recorded(
         side_of(name, observed_trajectories(side_runs, metric, best), plan.methods)
         for name, side_runs in runs_by_side.items()
     )
-    return comparison(real, sides, plan, metric)
+    return replace(comparison(real, sides, plan, metric), for_real=True)
 
 
 def recorded_methods(results: Results) -> tuple[str, ...]:

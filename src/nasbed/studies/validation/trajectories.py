@@ -76,6 +76,8 @@ class TrajectoryComparison:
     real: BenchmarkSide
     surrogates: tuple[BenchmarkSide, ...]
     agreement: Mapping[str, SideAgreement]
+    for_real: bool = False
+    """Whether the first side was trained for real, and all regrets are of the values that searches saw."""
 
 
 @dataclass(frozen=True, slots=True)

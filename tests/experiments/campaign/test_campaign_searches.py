@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ from nasbed.results.merge import merge_results
 from nasbed.results.searches import read_searches
 from nasbed.results.summary import summarize
 from support.campaign_functions import Row, table
+from support.commands import run_command
 
 
 def timed(arch: Architecture, fidelity: int, seed: int) -> dict[str, float]:
@@ -119,6 +121,8 @@ def test_table_keeps_the_order_and_the_times_of_searches(journal: Path, results:
         np.testing.assert_allclose(search.start_s, starts)
         np.testing.assert_allclose(search.end_s, starts + costs)
     assert summarize(results)["searches"] == 6
+    printed = run_command("results", "info", results.folder).stdout
+    assert re.search(r"^searches for real +6$", printed, flags=re.MULTILINE)
 
 
 def test_recorded_searches_are_runs(results: Results) -> None:

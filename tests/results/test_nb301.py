@@ -98,6 +98,16 @@ def genotype_config(arch: nasbed.Architecture) -> dict[str, str]:
     return config
 
 
+def test_rows_are_in_the_order_of_the_evaluations(tmp_path: Path) -> None:
+    """results_10 after results_9, where names alone would have it after results_1."""
+    numbers = [10, 2, 1, 9, 100, 11]
+    files = {f"re/results_{n}{'_ti' if n == 9 else ''}.json": result(runtime=float(n)) for n in numbers}
+    files |= {"re/results_last.json": result(runtime=1e6), "de/results_3.json": result(runtime=0.5)}
+    (rows,) = imported(write(tmp_path / "runs", files), tmp_path).batches()
+    assert rows.method.tolist() == ["de"] + ["re"] * 7
+    assert rows.train_time_s.tolist() == [0.5, *map(float, sorted(numbers)), 1e6]
+
+
 def test_every_number_arrives(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     darts = nasbed.space("darts")

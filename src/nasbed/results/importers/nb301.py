@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -95,7 +96,8 @@ class NB301Importer(Importer):
 
 
 def result_files(root: Path) -> list[Path]:
-    """Every result file under a folder, by name. A symbolic link in it is refused: it may lead anywhere."""
+    """Every result file under a folder, those of a method by their number, which is the order of its evaluations. A
+    symbolic link in it is refused: it may lead anywhere."""
     if not root.is_dir():
         raise BadFile(f"{root} is not a folder; nb301 reads a folder with <method>/results_N.json, unpacked")
     files = []
@@ -104,13 +106,22 @@ def result_files(root: Path) -> list[Path]:
         for name in sorted([*folders, *names]):
             if (Path(folder) / name).is_symlink():
                 raise BadFile(f"{Path(folder) / name} is a symbolic link; copy what it points to into the folder")
-        results = [name for name in sorted(names) if name.startswith("results_") and name.endswith(".json")]
+        results = [name for name in names if name.startswith("results_") and name.endswith(".json")]
+        results.sort(key=_evaluation_number)
         if results and not Path(folder).resolve().name.isprintable():
             raise BadFile(f"a method's name is printable text, got the folder {shorten(folder)}; rename it")
         files += [Path(folder) / name for name in results]
     if not files:
         raise BadFile(f"{root} holds no <method>/results_N.json; unpack the published archive and name its folder")
     return files
+
+
+def _evaluation_number(name: str) -> tuple[int, str]:
+    """The N of ``results_N.json``, also with a suffix such as ``results_7_ti.json``, and the name; names without a
+    number come last."""
+    digits = name.removeprefix("results_").removesuffix(".json").split("_")[0]
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) < 19
+    return (int(digits) if is_number else sys.maxsize, name)
 
 
 def _raise(error: OSError) -> None:

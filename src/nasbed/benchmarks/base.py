@@ -71,6 +71,11 @@ class Benchmark(ABC):
         return False
 
     @property
+    def model_family(self) -> str:
+        """The family of models that predicts the answers, such as ``trees``; empty where they are measured."""
+        return ""
+
+    @property
     def dataset_name(self) -> str:
         """The dataset that networks were trained on; empty where that is not known."""
         return ""

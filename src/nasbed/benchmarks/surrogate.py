@@ -99,6 +99,10 @@ class SurrogateBenchmark(Benchmark):
         return True
 
     @property
+    def model_family(self) -> str:
+        return type(self.artefact.ensemble.members[0]).family
+
+    @property
     def dataset_name(self) -> str:
         return self.artefact.manifest.dataset
 

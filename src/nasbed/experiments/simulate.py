@@ -6,7 +6,7 @@ import heapq
 import math
 import textwrap
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
@@ -105,12 +105,25 @@ def simulate(
             start = perf_counter()
             optimizer.tell((observation,))
             now += meter.passed(start)
-        log.add_statements(optimizer)
+        log.add_statements(optimizer, same_model(optimizer, benchmark))
     except Exception as problem:
         # a method's own failure must not end the other runs: whatever it is, it becomes this run's error
         error, traceback = error_line(problem), whole_traceback(problem)
     name = getattr(optimizer, "name", type(optimizer).__name__)
     return replace(log.run(name, seed, error, meter), traceback=traceback)
+
+
+def same_model(optimizer: Optimizer, benchmark: Benchmark) -> list[str]:
+    """A remark if a method's own model is of the family that predicts the benchmark's answers (Surrogate NAS
+    Benchmarks, section 6)."""
+    family = benchmark.model_family
+    if not family or optimizer.own_model != family:
+        return []
+    other = "a graph network, gin" if family == "trees" else "trees, lgb or xgb"
+    return [
+        f"Its own model is of the family that predicts here, {family}, which may flatter it; compare on a surrogate of "
+        f"another family as well: {other}."
+    ]
 
 
 def error_line(error: Exception) -> str:
@@ -164,10 +177,10 @@ class _Log:
         if len(self._refusals) < MOST_REASONS and reason not in self._refusals:
             self._refusals.append(reason)
 
-    def add_statements(self, optimizer: Optimizer) -> None:
-        """Keep the method's own remarks."""
+    def add_statements(self, optimizer: Optimizer, more: Sequence[str]) -> None:
+        """Keep the method's own remarks, and more about it on this benchmark."""
         remarks = optimizer.remarks()
-        sentences = (remarks,) if isinstance(remarks, str) else remarks
+        sentences = [*((remarks,) if isinstance(remarks, str) else remarks), *more]
         self._remarks = tuple(textwrap.shorten(str(sentence), 300, placeholder=" …") for sentence in sentences)
         start = optimizer.random_start
         self._random_start = None if start is None else int(start)

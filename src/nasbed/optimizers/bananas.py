@@ -30,6 +30,7 @@ class Bananas(ModelBased):
 
     name = "bananas"
     summary = "Bayesian optimisation with an ensemble of networks on path encodings"
+    model_family = "perceptrons"
 
     initial: int = integer(100, low=1)
     k: int = integer(10, low=1)

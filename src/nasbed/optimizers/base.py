@@ -75,6 +75,10 @@ class Optimizer(ABC):
     """Where a proxy can choose one of several candidates: among random draws and mutations from the space; among the
     method's proposals, if the method does not keep track of them; or nowhere."""
 
+    model_family: ClassVar[str] = ""
+    """The family of the method's own model, in the words of :attr:`nasbed.surrogates.base.Surrogate.family`; empty
+    where it has none, or one that no surrogate is of."""
+
     draws_from_space: ClassVar[bool] = True
     """Whether all proposals come from the space's sample, mutate and neighbors, or are checked with the space. A method
     that builds architectures from parameters itself cannot keep to a table that holds few of them."""
@@ -95,6 +99,11 @@ class Optimizer(ABC):
         ``start_size``. Reports carry a remark on runs that end within it."""
         defined = type(self).start_size is not Optimizer.start_size
         return self.start_size if defined else None
+
+    @property
+    def own_model(self) -> str:
+        """The family of the model with which this run searches, see :attr:`model_family`."""
+        return self.model_family
 
     def remarks(self) -> Sequence[str]:
         """Remarks on this run for a reader of its report, a sentence each; requested when the run ends."""

@@ -36,6 +36,10 @@ class WarmStarted(Optimizer):
         inner_start = self.inner.random_start
         return None if inner_start is None else max(inner_start, self._start_count)
 
+    @property
+    def own_model(self) -> str:
+        return self.inner.own_model
+
     def remarks(self) -> Sequence[str]:
         return self.inner.remarks()
 
@@ -63,6 +67,10 @@ class FilteredProposals(Optimizer):
     @property
     def random_start(self) -> int | None:
         return self.inner.random_start
+
+    @property
+    def own_model(self) -> str:
+        return self.inner.own_model
 
     def remarks(self) -> Sequence[str]:
         return self.inner.remarks()

@@ -46,6 +46,7 @@ class SMAC(Optimizer):
 
     name = "smac"
     summary = "SMAC3: Bayesian optimisation with a random forest"
+    model_family = "trees"
     draws_from_space = False
     filtered = "never"
 

@@ -36,6 +36,9 @@ class Surrogate(ABC, Generic[S]):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    family: ClassVar[str] = ""
+    """The family of the model: ``trees``, ``graph networks``, ``perceptrons``, ``kernels``. A method whose own model is
+    of the same family has an advantage on such a surrogate."""
     Settings: ClassVar[type]
     ranges: ClassVar[tuple[TuningRange, ...]] = ()
     """What tuning may choose from; without any, the ranges of Table 6 for a model of this name."""

@@ -51,6 +51,7 @@ class Smoothed(Surrogate[SmoothedSettings]):
     """
 
     name = "smooth"
+    family = "trees"  # of its usual base model
     summary = "one estimate a function: its evaluations, shrunk towards what a model expects"
     Settings: ClassVar[type] = SmoothedSettings
 

@@ -58,6 +58,7 @@ class GIN(Surrogate[GINSettings]):
     """
 
     name = "gin"
+    family = "graph networks"
     summary = "graph isomorphism network with a virtual node and a ranking loss"
     Settings: ClassVar[type] = GINSettings
 

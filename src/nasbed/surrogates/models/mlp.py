@@ -54,6 +54,7 @@ class MLP(Surrogate[MLPSettings]):
     learning rate that falls to 0 along a cosine. torch fits it; predictions need numpy alone."""
 
     name = "mlp"
+    family = "perceptrons"
     summary = "feed-forward network on the path encoding"
     Settings: ClassVar[type] = MLPSettings
 

@@ -173,6 +173,7 @@ class EpsilonSVR(SupportVectors[EpsilonSettings]):
     """ε-support vector regression: errors below ``epsilon`` standard deviations are free."""
 
     name = "svr"
+    family = "kernels"
     summary = "ε-support vector regression"
     Settings: ClassVar[type] = EpsilonSettings
 
@@ -181,5 +182,6 @@ class NuSVR(SupportVectors[NuSettings]):
     """ν-support vector regression: at least a share ``nu`` of the examples become support vectors."""
 
     name = "nusvr"
+    family = "kernels"
     summary = "ν-support vector regression"
     Settings: ClassVar[type] = NuSettings

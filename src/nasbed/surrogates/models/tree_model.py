@@ -41,6 +41,8 @@ class TreeModel(Surrogate[S]):
     several models' programs merge into one. ``threads`` speeds up the fit, where the library can use them.
     """
 
+    family = "trees"
+
     def __init__(
         self,
         space: SearchSpace,

@@ -1,0 +1,56 @@
+"""A method whose own model is the surrogate's gets a remark (Surrogate NAS Benchmarks, section 6)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nasbed
+from nasbed.experiments.simulate import Budget, problem_of, same_model, simulate
+from nasbed.optimizers import OPTIMIZERS, Optimizer
+from nasbed.optimizers.guidance import FilteredProposals, WarmStarted
+from nasbed.optimizers.random_search import RandomSearch
+from nasbed.surrogates import SURROGATES
+
+LGB, GIN = "snb-darts-cifar10-16-lgb-v1.1", "snb-darts-cifar10-16-gin-v1.1"
+
+
+class Forest(RandomSearch):
+    """Searches at random, and says that it has a forest."""
+
+    name = "forest"
+    model_family = "trees"
+
+
+def forest_on(benchmark: nasbed.Benchmark) -> Optimizer:
+    return Forest(problem_of(benchmark), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", [LGB, f"{LGB}:mean", "snb-fbnet-cifar10-16-xgb-v1.0"])
+def test_forest_on_a_surrogate_of_trees_is_remarked_on(name: str) -> None:
+    benchmark = nasbed.load(name)
+    run = simulate(forest_on(benchmark), benchmark, seed=0, budget=Budget(evaluations=2))
+    (remark,) = run.remarks
+    assert "of the family that predicts here, trees, which may flatter it" in remark and remark.endswith("gin.")
+    guided = [
+        WarmStarted(forest_on(benchmark), [benchmark.space.sample(np.random.default_rng(1))]),
+        FilteredProposals(forest_on(benchmark), 2, lambda candidates: candidates[0]),
+    ]
+    for optimizer in guided:
+        assert same_model(optimizer, benchmark) == [remark]
+
+
+def test_other_families_and_tables_are_not() -> None:
+    for name in (GIN, "darts-cifar10-16"):
+        benchmark = nasbed.load(name)
+        assert same_model(forest_on(benchmark), benchmark) == []
+    benchmark = nasbed.load(LGB)
+    for kind in ("rs", "re", "tpe", "bananas"):
+        assert same_model(OPTIMIZERS.get(kind)(problem_of(benchmark), np.random.default_rng(0)), benchmark) == []
+
+
+def test_every_model_says_its_family() -> None:
+    families = {name: SURROGATES.get(name).family for name in SURROGATES.names()}
+    assert set(families.values()) == {"trees", "graph networks", "perceptrons", "kernels"}
+    assert {name for name, family in families.items() if family == "trees"} == {"lgb", "xgb", "ngb", "rf", "smooth"}
+    assert OPTIMIZERS.get("bananas").model_family == "perceptrons"

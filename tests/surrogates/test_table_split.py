@@ -205,6 +205,8 @@ def test_architectures_with_a_poor_evaluation_are_left_out_whole(results: Result
     assert recorded is not None and recorded.test_sha256 == split.test_sha256
     with pytest.raises(InvalidOption, match="no architecture has every"):
         TableSplit.of(results, at_least=101.0)
+    with pytest.raises(InvalidOption, match="compared with a number"):
+        TableSplit.of(results, at_least=float("nan"))
 
 
 def test_seed_of_a_fit_is_that_of_its_split_unless_it_is_named(results: Results) -> None:

@@ -91,7 +91,7 @@ def read_searches(path: Path, code_length: int) -> RecordedSearches:
             **{name: table[name].to_numpy().astype(np.float64) for name in ("start_s", "end_s")},
             **setup,
         )
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError, AttributeError) as error:
         if isinstance(error, BadFile):
             raise
         raise BadFile(

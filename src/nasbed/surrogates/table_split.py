@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -191,6 +192,8 @@ class TableSplit:
 
 def _good_enough(rows: Examples, metric: Metric, at_least: float) -> Examples:
     """The evaluations of architectures none of whose evaluations is worse than a value."""
+    if math.isnan(at_least):
+        raise InvalidOption("evaluations are compared with a number (--at-least), got nan; name another")
     worse = rows.y < at_least if metric.direction == "maximize" else rows.y > at_least
     kept = rows.take(~np.isin(rows.architecture, rows.architecture[worse]))
     if not len(kept):

@@ -125,6 +125,18 @@ def test_table_keeps_the_order_and_the_times_of_searches(journal: Path, results:
     assert re.search(r"^searches for real +6$", printed, flags=re.MULTILINE)
 
 
+def test_table_of_some_fidelities_has_no_part_of_a_search(tmp_path: Path) -> None:
+    """Hyperband evaluates at several; without one of them its search is not whole."""
+    plan = RealSearches(("hb",), seeds=1, evaluations=12)
+    trainer = FunctionTrainer(timed, "nb201", fidelities=(1, 3, 9))
+    collect(Campaign("several", searches=plan), trainer, tmp_path / "j.sqlite")
+    whole = export_journals([tmp_path / "j.sqlite"], tmp_path / "whole")
+    (run,) = recorded_runs(whole)
+    assert len(run) == 12 and len(set(run.fidelity.tolist())) > 1
+    part = export_journals([tmp_path / "j.sqlite"], tmp_path / "part", fidelities=[1])
+    assert part.searches() is None and recorded_runs(part) == []
+
+
 def test_recorded_searches_are_runs(results: Results) -> None:
     runs = recorded_runs(results)
     assert [(run.method, run.seed) for run in runs] == SEARCHES.names and {len(run) for run in runs} == {23}

@@ -93,6 +93,16 @@ def test_surrogate_without_a_method_has_seen_none_of_its_architectures(
     assert codes and not codes & own
 
 
+def test_second_validation_fits_and_writes_nothing(results: Results, validation: Validation, out: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in out.glob("surrogates/**/*")}
+    recipe = SurrogateRecipe("lgb", settings={"rounds": 60, "learning_rate": 0.2, "min_child_weight": 0.01})
+    options, parts = ValidationOptions(seeds=3), ["trajectories"]
+    again = validate_results(results, [recipe], out=out, parts=parts, options=options, engine=SerialEngine())
+    assert {path: path.stat().st_mtime_ns for path in out.glob("surrogates/**/*")} == before
+    assert again.trajectories is not None and validation.trajectories is not None
+    assert again.trajectories.agreement == validation.trajectories.agreement
+
+
 def test_surrogate_by_itself_is_compared_with_the_recorded_searches(
     results: Results, validation: Validation, out: Path, tmp_path: Path
 ) -> None:

@@ -160,8 +160,8 @@ def test_seeds_that_few_architectures_have_are_left_out_of_the_rotation() -> Non
     assert repeats_of(part).seeds == (0, 1, 2, 3) and len(repeats_of(part).codes) == 30
 
 
-def test_divergence_of_an_ensemble_is_the_closed_form() -> None:
-    """Members that agree on the truth but for a known spread, against two other seeds of known noise."""
+def test_divergence_of_an_ensemble_is_that_of_two_normal_distributions() -> None:
+    """By the textbook formula: the other five seeds of each cell, and the mean and spread of four members."""
     data = with_singles(300, 500, seeds=6)
     recipe = SurrogateRecipe("ridge", members=4)
     rotation = surrogate_against_table(data, Fitter([recipe])).of("4 × ridge")

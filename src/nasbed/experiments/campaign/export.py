@@ -81,7 +81,7 @@ def export_journals(
             [
                 recorded
                 for journal, journal_facts in zip(sources, facts, strict=True)
-                if (recorded := _searches(journal, journal_facts, searched)) is not None
+                if (recorded := _searches(journal, journal_facts, searched, fidelities)) is not None
             ]
         )
         return write_results(Path(out), info, batches, progress, searched=searched, curves=curves, searches=searches)
@@ -186,9 +186,14 @@ def _curves(rows: Iterator[FinishedTrial], space: SearchSpace, objective: str) -
     )
 
 
-def _searches(journal: Journal, facts: Mapping[str, Any], space: SearchSpace) -> RecordedSearches | None:
+def _searches(
+    journal: Journal, facts: Mapping[str, Any], space: SearchSpace, fidelities: Collection[int] | None
+) -> RecordedSearches | None:
     """The searches that the campaign ran for real, with the evaluations that have ended. All trainings of a round begin
-    together, on as many workers as there are, and the next round begins when the last of them has ended."""
+    together, on as many workers as there are, and the next round begins when the last of them has ended.
+
+    None where the table has only some of the fidelities that searches used: a part of a search is none.
+    """
     campaign = facts["campaign"]
     if campaign.get("searches") is None:
         return None
@@ -199,7 +204,8 @@ def _searches(journal: Journal, facts: Mapping[str, Any], space: SearchSpace) ->
             number = plan.number_of(finished.trial.seed, campaign["training_seed"])
             by_search[finished.trial.method, number].append(finished)
     evaluations = [(name, finished) for name, all_of_it in by_search.items() for finished in all_of_it]
-    if not evaluations:
+    used = {finished.trial.fidelity for _, finished in evaluations}
+    if not evaluations or not used <= set(used if fidelities is None else fidelities):
         return None
     times = [time for all_of_it in by_search.values() for time in _lock_step_times(all_of_it)]
     trials = [finished.trial for _, finished in evaluations]

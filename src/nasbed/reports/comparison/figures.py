@@ -167,7 +167,7 @@ def _reader(base: Any, tooltip: Sequence[Any], on_page: bool) -> list[Any]:
 
 
 def _layered(layers: Sequence[Any], on_page: bool) -> Chart:
-    """One chart of all layers. Its size is set as it is made, since Altair copies all of a chart to set it later."""
+    """One chart of all layers. Altair copies a whole chart to change its size, so it is created with it."""
     if on_page:
         return alt.layer(*layers, height=HEIGHT).add_params(alt.param(name="hidden", value=[]))
     return alt.layer(*layers, width=WIDTH, height=HEIGHT)

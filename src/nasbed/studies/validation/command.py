@@ -63,9 +63,10 @@ def validate(
         str, typer.Option(show_default="8 sizes, up to all", help="Comma-separated training sizes for the part size.")
     ] = "",
     repeats: Annotated[int, typer.Option(min=1, help="Fits at each training size.")] = 3,
-    methods: Annotated[str, typer.Option(help="Comma-separated search methods for the part trajectories.")] = (
-        "rs,re,ls,bananas"
-    ),
+    methods: Annotated[
+        str,
+        typer.Option(help="Comma-separated search methods for trajectories; recorded searches have their own."),
+    ] = "rs,re,ls,bananas",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each search method.")] = 10,
     budget: Budget = "200ev",
     seed: Annotated[int, typer.Option(min=0, help="The seed of splits, samples and fits.")] = 0,
@@ -93,9 +94,7 @@ def validate(
     )
     _check_searches(options)
     noted: dict[str, str] = {}
-    validation = _of_artefact(subject, results, selection, options, out, processes, noted)
-    if validation is not None and at_least is not None:
-        raise InvalidOption(f"--at-least is for a table, {subject} is a surrogate; omit it")
+    validation = _of_artefact(subject, results, selection, options, out, processes, noted, at_least=at_least)
     if validation is None:
         if results is not None:
             raise InvalidOption(f"--results is for a surrogate, {subject} is a table; omit it")
@@ -180,6 +179,8 @@ def _of_artefact(
     out: Path,
     processes: int | None,
     noted: dict[str, str],
+    *,
+    at_least: float | None = None,
 ) -> Validation | None:
     """The validation of a surrogate; ``None`` if the subject is not a surrogate.
 
@@ -191,6 +192,7 @@ def _of_artefact(
         out: The folder that keeps the runs of the searches.
         processes: The number of processes; all cores by default.
         noted: The omitted parts that were printed already, with reasons. It gets those that this call prints.
+        at_least: For a table only; refused for a surrogate.
     """
     from nasbed.benchmarks.places import surrogate_paths
     from nasbed.studies.validation.artefact_validation import cannot_be_checked, validate_artefact
@@ -200,6 +202,8 @@ def _of_artefact(
     path = Path(subject) if is_artefact(Path(subject)) else surrogate_paths().get(subject)
     if path is None:
         return None
+    if at_least is not None:
+        raise InvalidOption(f"--at-least is for a table, {subject} is a surrogate; omit it")
     artefact = Artefact.load(path)
     fitted_on = str(artefact.manifest.provenance.get("table", ""))
     if results is None and not fitted_on:
@@ -240,8 +244,9 @@ def _results(name: str, remedy: str = "") -> Results:
 def _check_installed(options: ValidationOptions, table: Results) -> None:
     from nasbed.benchmarks import TabularBenchmark
     from nasbed.experiments.compare import check_installed
+    from nasbed.studies.validation.recorded import recorded_methods
 
-    check_installed(options.methods, TabularBenchmark(table))
+    check_installed(recorded_methods(table) or options.methods, TabularBenchmark(table))
 
 
 def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, Any]]) -> list[SurrogateRecipe]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -94,18 +95,21 @@ def _surrogates_of(
     folder = out / "surrogates" / f"{recipe.label.replace(' ', '')}-{digest}"
     processes = plan.engine.local_processes if plan.engine is not None else 1
 
-    def fitted(part: TableSplit, name: str) -> Path:
-        path = fitted_surrogate(part, recipe, folder / name, processes=processes)
+    def fitted(name: str, part: Callable[[], TableSplit]) -> Path:
+        path = folder / name
+        if not path.exists():
+            fitted_surrogate(part(), recipe, path, processes=processes)
         plan.report(f"fitted {recipe.label}, {name}")
         return path
 
-    surrogates = {recipe.label: dict.fromkeys(methods, fitted(split, "whole"))}
+    surrogates = {recipe.label: dict.fromkeys(methods, fitted("whole", lambda: split))}
     if len(methods) > 1:
         surrogates[f"{recipe.label}, without its data"] = {
-            method: fitted(_without(results, method, folder, split.seed), f"without-{method}") for method in methods
+            method: fitted(f"without-{method}", partial(_without, results, method, folder, split.seed))
+            for method in methods
         }
     if RANDOM in methods:
-        random = fitted(TableSplit.of(results, methods=[RANDOM], seed=split.seed), "rand")
+        random = fitted("rand", partial(TableSplit.of, results, methods=[RANDOM], seed=split.seed))
         surrogates[f"{recipe.label}, of random search alone"] = dict.fromkeys(methods, random)
     return surrogates
 

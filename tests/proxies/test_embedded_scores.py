@@ -60,7 +60,7 @@ def test_functions_of_unseen_data_are_scored_by_every_proxy(name: str) -> None:
     assert (scores.about.dataset, scores.about.recipe) == (table.dataset_name, "collect-nb201")
     assert scores.about.dataset_hash in table.results.about.notes, "the images that the networks were trained on"
     rows = table.cache.find_many(scores.codes)
-    assert len(rows) == 2_040 and (table.cache.counts()[rows, -1] == 3).sum() == 300, "all with three seeds, and more"
+    assert len(rows) == 3_790 and (table.cache.counts()[rows, -1] == 3).sum() == 300, "all with three seeds, and more"
     skeleton = table.space.make_skeleton({"channels": 16, "cells_per_stage": 1})
     differences = scores.of("params")[:, 0] - table.space.costs(scores.codes, skeleton)[:, 0]
     assert np.ptp(differences) == 0, "only stem and classifier depend on the dataset"

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nasbed
+from nasbed.experiments.architecture_lists import listed_architectures
 from support.commands import run_command
 
 
@@ -41,6 +42,14 @@ def test_sample_is_what_the_library_samples(name: str) -> None:
     assert [
         entry["text"] for entry in json.loads(ok("space", "sample", name, "-n", "3", "--seed", "5", "--json"))
     ] == expected
+
+
+def test_sample_writes_a_design_as_a_list_for_a_campaign(tmp_path: Path) -> None:
+    text = ok("space", "sample", "darts", "--design", "topologies", "--out", "cells.txt", cwd=tmp_path)
+    assert text.strip() == "1800 architectures in cells.txt"
+    assert len(listed_architectures("cells.txt", nasbed.space("darts"), tmp_path)) == 1800
+    outcome = run_command("space", "sample", "nb201", "--design", "topologies")
+    assert outcome.returncode == 2 and "nb201 has no design 'topologies'; known: lhs, random, sobol" in outcome.stderr
 
 
 def test_parse_gives_the_published_hash_and_parameters() -> None:

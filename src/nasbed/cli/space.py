@@ -29,21 +29,40 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same arc
 @app.command()
 def sample(
     name: SpaceName,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="The number of architectures.")] = 1,
+    count: Annotated[
+        int | None,
+        typer.Option("--count", "-n", min=1, show_default="1", help="The number of architectures."),
+    ] = None,
+    design: Annotated[
+        str,
+        typer.Option(
+            help="random; sobol or lhs: spread evenly over the ConfigSpace; or a list that the space names, such as "
+            "topologies of darts: its 180 cell topologies with 10 sets of operations."
+        ),
+    ] = "random",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write a text file, one per line, for [grid] architectures of a campaign."),
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Print random architectures, one per line.
+    """Print random architectures, or those of a design, one per line.
 
-    Example: nasbed space sample nb201 -n 3 --seed 1
+    Example: nasbed space sample darts --design topologies --out topologies.txt
     """
-    import numpy as np
-
+    from nasbed.cli.samples import designed, write_architectures
     from nasbed.spaces import space
 
     searched = space(name)
-    rng = np.random.default_rng(seed)
-    _print_architectures(searched, [searched.sample(rng) for _ in range(count)], json)
+    architectures = designed(searched, design, count=count, seed=seed)
+    if out is None:
+        _print_architectures(searched, architectures, json)
+    elif json:
+        raise InvalidOption("--json prints, --out writes a text file; omit one of them")
+    else:
+        write_architectures(searched, architectures, out)
+        typer.echo(f"{len(architectures)} architectures in {out}")
 
 
 @app.command()

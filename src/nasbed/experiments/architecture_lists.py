@@ -22,7 +22,8 @@ def listed_architectures(
     """The architectures of a list, each once, in their order.
 
     Args:
-        listing: Texts, the name of a file with one per line, or ``all``, ``functions`` or ``nb101:5``.
+        listing: Texts, the name of a file with one per line, or ``all``, ``functions``, ``nb101:5`` or the name of one
+            of the space's designs, such as ``topologies``, which is then drawn with the seed 0.
         space: Where they are from.
         folder: What the name of a file is relative to.
         option: Whose value the list is, for errors.
@@ -33,6 +34,8 @@ def listed_architectures(
         return list(space.enumerate())
     if listing == FUNCTIONS:
         return _different_functions(space)
+    if listing in space.designs:
+        return space.architectures(space.designs[listing](np.random.default_rng(0)))
     owner, colon, limit = listing.partition(":")
     if colon and owner in SPACES:
         if owner != space.name:
@@ -42,9 +45,8 @@ def listed_architectures(
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise BadFile(
-            f"{option} are {ALL}, {FUNCTIONS}, nb101:5, a list or a file of texts, {path} cannot be read: {error}"
-        ) from None
+        names = ", ".join((ALL, FUNCTIONS, "nb101:5", *space.designs))
+        raise BadFile(f"{option} are {names}, a list or a file of texts, {path} cannot be read: {error}") from None
     architectures = []
     for number, line in enumerate(lines, 1):
         if line.strip():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -69,6 +69,9 @@ class SearchSpace(ABC):
 
     parts: Mapping[str, NamedPart] = _NONE_BY_NAME
     """The parts of the space that have a name."""
+
+    designs: Mapping[str, Callable[[np.random.Generator], Codes]] = _NONE_BY_NAME
+    """The lists of architectures that have a name, which an experiment asks for, as functions of random numbers."""
 
     # --- the space ---------------------------------------------------------------------------------------------------
 

@@ -211,6 +211,26 @@ def test_poor_region_of_another_space_is_refused(tmp_path: Path) -> None:
         collect(campaign, FunctionTrainer(quality, "fcnet"), tmp_path / "journal.sqlite")
 
 
+# --- space-filling designs -------------------------------------------------------------------------------------------
+
+
+def test_space_filling_shares_are_balanced_over_the_rounds_of_a_campaign(tmp_path: Path) -> None:
+    """A Latin hypercube of 32 points has four in each eighth of a side, a Sobol sequence too, whatever the rounds."""
+    campaign = Campaign("filled", trials=96, shares={"sobol": 1 / 3, "lhs": 1 / 3, "rs": 1 / 3}, round=10)
+    collect(campaign, FunctionTrainer(quality, "nats-sss"), tmp_path / "journal.sqlite")
+    rows = table(tmp_path / "journal.sqlite")
+    assert Counter(row[0].method for row in rows) == {"sobol": 32, "lhs": 32, "rs": 32}
+    for name in ("sobol", "lhs"):
+        codes = np.array([row[0].architecture.code for row in rows if row[0].method == name])
+        assert all(np.bincount(column).tolist() == [4] * 8 for column in codes.T)
+
+
+def test_space_filling_settings_are_refused(tmp_path: Path) -> None:
+    campaign = Campaign("filled", trials=10, shares={"lhs": 1}, settings={"lhs": {"points": 3}})
+    with pytest.raises(InvalidOption, match=r"\[settings.lhs\] is not what lhs takes"):
+        collect(campaign, FunctionTrainer(quality, "nats-sss"), tmp_path / "journal.sqlite")
+
+
 # --- grids -----------------------------------------------------------------------------------------------------------
 
 

@@ -247,6 +247,7 @@ def test_table_without_searches_has_none_and_a_damaged_file_is_refused(results: 
     [
         ({"shares": {"rs": 1.0}, "trials": 4}, "rs has a share and searches"),
         ({"searches": RealSearches(("poor",), 1, 1)}, "'poor' has another meaning"),
+        ({"searches": RealSearches(("sobol",), 1, 1)}, "'sobol' has another meaning"),
         ({"settings": {"de": {}}}, "these have: rs, re, ls"),
         ({"repeats": Repeats(2, 2, "de")}, r"\[repeats\] from names a share or a method that searches, got 'de'"),
     ],

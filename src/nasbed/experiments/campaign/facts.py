@@ -8,7 +8,7 @@ from typing import Any
 from nasbed.core.code_fingerprint import named_file
 from nasbed.core.errors import UnknownName
 from nasbed.core.metric import Metric
-from nasbed.experiments.campaign.plan import POOR, Campaign
+from nasbed.experiments.campaign.plan import DRAWN, Campaign
 from nasbed.experiments.campaign.provenance import CodeVersion
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.experiments.campaign.trajectories import searched_architectures, trajectories_identity
@@ -40,7 +40,7 @@ def campaign_code(campaign: Campaign, trainer: Trainer) -> dict[str, CodeVersion
     """The user's code that determines trials and results: that of the trainer, and of methods that propose."""
     versions = trainer.code()
     for name in campaign.methods:
-        if name != POOR:
+        if name not in DRAWN:
             fingerprint, file = source_fingerprint(method_origin(name)), named_file(name)
             if fingerprint:
                 versions[f"method {name}"] = CodeVersion(fingerprint, "" if file is None else str(file))

@@ -12,9 +12,12 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, nearest, shorten
+from nasbed.spaces.filling import DESIGNS
 
 POOR = "poor"
 """The share that is drawn from the known-poor region, see :mod:`nasbed.experiments.campaign.poor_region`."""
+DRAWN = (POOR, *DESIGNS)
+"""The shares that are no search method: the poor region, and the space-filling designs ``sobol`` and ``lhs``."""
 ALL = "all"
 NOT_METHODS = ("fill", "grid", "repeats")
 """The labels of trials that belong to no share."""
@@ -41,7 +44,8 @@ class Grid:
     """A list of architectures, each with all these seeds and fidelities.
 
     ``architectures`` are texts, or a file with one per line. ``"all"`` are all of a space that can be listed,
-    ``"functions"`` one per function that such a space computes, ``"nb101:5"`` the unique cells of up to five vertices.
+    ``"functions"`` one per function that such a space computes, ``"nb101:5"`` the unique cells of up to five vertices,
+    ``"topologies"`` all 180 topologies of a darts cell with ten sets of operations.
     Without ``fidelities``, or with ``"all"``, the grid has all fidelities of the trainer.
     """
 
@@ -169,7 +173,7 @@ class Campaign:
 
     def _check_searches(self) -> None:
         for name in () if self.searches is None else self.searches.methods:
-            if name in (*NOT_METHODS, POOR):
+            if name in (*NOT_METHODS, *DRAWN):
                 raise InvalidOption(f"[searches] methods search, {name!r} has another meaning; omit it")
             if name in self.shares:
                 raise InvalidOption(f"{name} has a share and searches, and its trials would mix; choose one")
@@ -177,7 +181,9 @@ class Campaign:
     def _check_shares(self) -> None:
         for name, share in self.shares.items():
             if name in NOT_METHODS:
-                raise InvalidOption(f"a share is for a method or {POOR}, {name!r} has another meaning; omit it")
+                raise InvalidOption(
+                    f"a share is for a method or one of {', '.join(DRAWN)}; {name!r} has another meaning, omit it"
+                )
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
                 raise InvalidOption(f"a share lies above 0 and up to 1, got {shorten(share)} for {name}")
         total = math.fsum(self.shares.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from itertools import islice
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from nasbed.experiments.campaign.plan import POOR, Campaign
 from nasbed.experiments.campaign.poor_region import operations_of, sample_poor
 from nasbed.experiments.campaign.trainer import Trainer
 from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem, Proposal
+from nasbed.spaces.filling import DESIGNS, space_filling
 
 
 class PoorRegion(Optimizer):
@@ -23,6 +25,26 @@ class PoorRegion(Optimizer):
 
     def ask(self, n: int = 1) -> list[Proposal]:
         return [Proposal(sample_poor(self.space, self.rng)) for _ in range(n)]
+
+    def tell(self, observations: Sequence[Observation]) -> None:
+        pass
+
+
+class SpaceFilling(Optimizer):
+    """The next points of a space-filling design, and never learns.
+
+    ``count`` is the number of trials of its share: so many points has one Latin hypercube.
+    """
+
+    name = "space-filling"
+    summary = "Sobol points, or a Latin hypercube, of the ConfigSpace's unit cube"
+
+    def __init__(self, problem: Problem, rng: np.random.Generator, *, design: str, count: int) -> None:
+        super().__init__(problem, rng)
+        self._architectures = space_filling(problem.space, design, rng, count=max(count, 1))
+
+    def ask(self, n: int = 1) -> list[Proposal]:
+        return [Proposal(arch) for arch in islice(self._architectures, n)]
 
     def tell(self, observations: Sequence[Observation]) -> None:
         pass
@@ -62,6 +84,9 @@ def _source(name: str, problem: Problem, campaign: Campaign, purpose: str) -> Op
         if name == POOR:
             operations_of(problem.space)
             return PoorRegion(problem, rng, **settings)
+        if name in DESIGNS:
+            count = quotas(campaign.shares, campaign.trials)[name]
+            return SpaceFilling(problem, rng, design=name, count=count, **settings)
         return _method(name)(problem, rng, **settings)
     except TypeError as error:
         raise InvalidOption(f"[settings.{name}] is not what {name} takes: {shorten(str(error), 200)}") from None

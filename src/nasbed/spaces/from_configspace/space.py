@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -150,15 +150,23 @@ class FromConfigSpace(SearchSpace):
     def sample(self, rng: np.random.Generator) -> Architecture:
         """Each active hyperparameter from its prior; a draw that breaks a forbidden clause is redrawn as a whole."""
         for _ in range(SAMPLE_TRIES):
-            code: list[int] = []
-            for (draw, condition), uniform in zip(self._steps, rng.random(self.code_length).tolist(), strict=True):
-                code.append(draw(uniform) if condition is None or condition(code) else INACTIVE)
-            if not any_holds(self._forbidden, code):
-                return Architecture(self.name, tuple(code))
+            arch = self.at(rng.random(self.code_length).tolist())
+            if arch is not None:
+                return arch
         raise InvalidOption(
             f"a sample keeps all forbidden clauses, {SAMPLE_TRIES:,} draws from {self.name} did not; "
             "turn the clauses into conditions or narrower ranges"
         )
+
+    def at(self, point: Sequence[float]) -> Architecture | None:
+        """The configuration at a point of the unit cube; ``None`` where a forbidden clause holds.
+
+        Each coordinate in [0, 1) is a quantile of its hyperparameter's prior, without effect where that is inactive.
+        """
+        code: list[int] = []
+        for (draw, condition), quantile in zip(self._steps, point, strict=True):
+            code.append(draw(quantile) if condition is None or condition(code) else INACTIVE)
+        return None if any_holds(self._forbidden, code) else Architecture(self.name, tuple(code))
 
     def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
         """Every valid configuration one edit away.

@@ -20,11 +20,12 @@ from nasbed.experiments.runs import load_runs
 from nasbed.results import Results, Rows, TableInfo, write_results
 from nasbed.results.splits import stratified_split
 from nasbed.studies.validation.artefact_validation import validate_artefact
+from nasbed.studies.validation.cell_depths import cell_depths
 from nasbed.studies.validation.data import ValidationData, one_seed, repeats_of
 from nasbed.studies.validation.embedding import tsne
 from nasbed.studies.validation.fit_tasks import Fitter, SurrogateRecipe
 from nasbed.studies.validation.fits import fit_jobs, fits
-from nasbed.studies.validation.leave_out import leave_one_optimizer_out, random_only, well_performing_only
+from nasbed.studies.validation.leave_out import BestRegion, leave_one_optimizer_out, random_only, well_performing_only
 from nasbed.studies.validation.parameter_free import (
     TRUE,
     parameter_free,
@@ -40,7 +41,7 @@ from nasbed.studies.validation.searches import (
 )
 from nasbed.studies.validation.study import ValidationOptions, validate_results
 from nasbed.studies.validation.table_error import BETTER, TABLE, surrogate_against_table
-from nasbed.studies.validation.topology import cell_depths, topology
+from nasbed.studies.validation.topology import topology
 from nasbed.studies.validation.training_size import crossing, default_sizes, training_size
 from nasbed.studies.validation.trajectories import BenchmarkSide, SearchPlan, agreement, trajectories
 from nasbed.surrogates import SURROGATES, Examples, making
@@ -270,11 +271,11 @@ def test_random_only_tests_on_what_random_search_did_not_evaluate() -> None:
 
 def test_well_performing_only_splits_at_the_quantile() -> None:
     data = evaluations(random_cells(1000))
-    (fit,) = well_performing_only(data, FITTER, share=0.2).fits
+    (fit,) = well_performing_only(data, FITTER, region=BestRegion(0.2)).fits
     worse = fit.scores["everything else"]
     assert worse.count == 800 and fit.train == 180 and fit.scores["a tenth of the best, held out"].count == 20
     with pytest.raises(InvalidOption, match="between 0 and 1"):
-        well_performing_only(data, FITTER, share=1.5)
+        ValidationOptions(share=1.5)
 
 
 # --- fits ------------------------------------------------------------------------------------------------------------
@@ -472,10 +473,11 @@ def test_parts_that_do_not_apply_have_a_reason(tmp_path: Path) -> None:
     cells = random_cells(300)
     rows = Rows.of(cells, {ACCURACY.key: true_mean(cells)}, fidelity=1)
     results = write_results(tmp_path / "part", TableInfo("part", "nb201", (ACCURACY,)), [rows])
-    options = ValidationOptions(sizes=(50, 200), repeats=1, points=50)
-    validation = validate_results(results, [RIDGE], out=tmp_path / "out", options=options)
+    options = ValidationOptions(sizes=(50, 200), repeats=1, points=50, methods=("rs",), seeds=1, budget="5ev")
+    validation = validate_results(results, [RIDGE], out=tmp_path / "out", options=options, engine=SerialEngine())
     assert validation.left_out is not None
-    assert set(validation.left_out) == {"table", "looo", "random", "trajectories"}
+    without_methods_or_seeds = {"table", "looo", "random", "methods", "noise"}
+    assert set(validation.left_out) == without_methods_or_seeds | {"topologies", "test", "trajectories"}
     assert validation.fits is not None and validation.size is not None and validation.best is not None
     assert validation.free is not None and validation.depth is not None and validation.tsne is not None
 

@@ -27,6 +27,7 @@ from nasbed.evaluation.landscape.relations import (
     spearman,
 )
 from nasbed.evaluation.landscape.replacement import Replacement, operation_replacement
+from nasbed.evaluation.landscape.violin import ValueGroup, value_groups
 
 __all__ = [
     "Autocorrelation",
@@ -35,6 +36,7 @@ __all__ = [
     "FitnessDistance",
     "GroupMeans",
     "Replacement",
+    "ValueGroup",
     "binned_mean",
     "ecdf",
     "edit_distances",
@@ -49,6 +51,7 @@ __all__ = [
     "repeat_noise",
     "space_walk_autocorrelation",
     "spearman",
+    "value_groups",
 ]
 
 __getattr__ = former(__name__, {"Binned": "nasbed.evaluation.landscape:BinnedMean"}, until="0.3")

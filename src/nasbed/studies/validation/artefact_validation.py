@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,6 @@ from nasbed.core.execution import Engine
 from nasbed.results.splits import RowSplit
 from nasbed.results.store import Results
 from nasbed.studies.validation.data import ValidationData
-from nasbed.studies.validation.embedding import tsne
 from nasbed.studies.validation.fit_tasks import query_times
 from nasbed.studies.validation.fits import Fits, fit_figures
 from nasbed.studies.validation.parameter_free import parameter_free
@@ -28,13 +28,15 @@ from nasbed.studies.validation.study import (
     depth_of,
     design_of,
     step_of,
+    with_data_checks,
 )
+from nasbed.studies.validation.topology_effects import topology_design, topology_effects
 from nasbed.studies.validation.trajectories import trajectories
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.examples import examples
 from nasbed.surrogates.table_split import TableSplit
 
-REFITTED = ("table", "size", "looo", "random", "best")
+REFITTED = ("table", "size", "looo", "random", "best", "rest", "regions")
 """The parts that fit their own models, and so do not apply to an existing surrogate."""
 
 
@@ -86,12 +88,14 @@ def validate_artefact(
         if design is not None:
             lines = parameter_free(data, design, {manifest.name: artefact.ensemble.predict(design.codes).mean})
             validation = replace(validation, free=lines)
+    if "topologies" in selection:
+        topologies = topology_design(data.space, options.seed)
+        mean = artefact.ensemble.predict(data.space.canonical_codes(topologies)).mean
+        effects = topology_effects(data, results, topologies, {manifest.name: mean})
+        validation = replace(validation, topologies=effects)
+    validation = with_data_checks(validation, data, results, options, selection, left_out)
     try:
-        if "tsne" in selection:
-            part = "tsne"
-            validation = replace(validation, tsne=tsne(data, points=options.points, seed=options.seed))
         if "trajectories" in selection:
-            part = "trajectories"
             plan = options.search_plan(out, engine, step_of("trajectories", on_step))
             if methods := recorded_methods(results):
                 surrogates = {manifest.name: dict.fromkeys(methods, path)}
@@ -101,17 +105,22 @@ def validate_artefact(
                 searched = trajectories(results.folder, surrogates, plan)
             validation = replace(validation, trajectories=searched)
     except InvalidOption as reason:
-        left_out[part] = str(reason)
+        left_out["trajectories"] = str(reason)
     return replace(validation, left_out=left_out)
 
 
 def cannot_be_checked(parts: Sequence[str], results: Results) -> dict[str, str]:
     """The parts that cannot be checked on a surrogate and this table, with reasons; nothing is computed for it."""
     reasons = dict.fromkeys(REFITTED, "it fits new models; name the table instead of the surrogate")
-    try:
-        check_searches(results)
-    except InvalidOption as reason:
-        reasons["trajectories"] = str(reason)
+    checks: dict[str, Callable[[], object]] = {
+        "trajectories": partial(check_searches, results),
+        "topologies": partial(topology_design, results.space, 0),
+    }
+    for part, check in checks.items():
+        try:
+            check()
+        except InvalidOption as reason:
+            reasons[part] = str(reason)
     return {part: reason for part, reason in reasons.items() if part in parts}
 
 

@@ -46,7 +46,8 @@ def validate(
         str,
         typer.Option(
             show_default="all that apply",
-            help="Comma-separated: fits, table, size, looo, random, best, free, depth, tsne, trajectories.",
+            help="Comma-separated: fits, table, size, looo, random, best, rest, free, depth, topologies, methods, "
+            "cells, noise, test, tsne, regions, trajectories.",
         ),
     ] = "",
     results: Annotated[
@@ -63,9 +64,21 @@ def validate(
         str, typer.Option(show_default="8 sizes, up to all", help="Comma-separated training sizes for the part size.")
     ] = "",
     repeats: Annotated[int, typer.Option(min=1, help="Fits at each training size.")] = 3,
+    best_share: Annotated[
+        float | None,
+        typer.Option(
+            show_default="0.25", help="The best share of architectures, for the parts best, rest and regions."
+        ),
+    ] = None,
+    best_threshold: Annotated[
+        float | None,
+        typer.Option(help="The value from which an architecture counts as one of the best, instead of a share."),
+    ] = None,
     methods: Annotated[
         str,
-        typer.Option(help="Comma-separated search methods for trajectories; recorded searches have their own."),
+        typer.Option(
+            help="Comma-separated search methods for trajectories and regions; recorded searches have their own."
+        ),
     ] = "rs,re,ls,bananas",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each search method.")] = 10,
     budget: Budget = "200ev",
@@ -80,17 +93,27 @@ def validate(
     on_interrupt(lambda: _interruption_message(out))
     check_report(out, format)
 
+    from nasbed.studies.validation.leave_out import WELL_PERFORMING
     from nasbed.studies.validation.page import TITLES, part_facts, write_validation
     from nasbed.studies.validation.study import ValidationOptions, check_parts
     from nasbed.studies.validation.tables import tables
 
     selection = check_parts(_split_list(parts))
+    if best_share is not None and best_threshold is not None:
+        raise InvalidOption("the best are a share or those from a threshold on, got both; omit one of them")
     try:
         numbers = tuple(int(size) for size in _split_list(sizes))
     except ValueError:
         raise InvalidOption(f"training sizes are comma-separated whole numbers, got {sizes!r}") from None
     options = ValidationOptions(
-        seed=seed, sizes=numbers, repeats=repeats, methods=tuple(_split_list(methods)), seeds=seeds, budget=budget
+        seed=seed,
+        sizes=numbers,
+        repeats=repeats,
+        share=WELL_PERFORMING if best_share is None else best_share,
+        threshold=best_threshold,
+        methods=tuple(_split_list(methods)),
+        seeds=seeds,
+        budget=budget,
     )
     _check_searches(options)
     noted: dict[str, str] = {}
@@ -163,7 +186,7 @@ def _of_table(
     split = TableSplit.of(table, metric=predicted, fidelity=fidelity, seed=options.seed, at_least=at_least)
     _note_left_out(cannot_be_checked(split, parts, options), noted)
     applicable = [part for part in parts if part not in noted]
-    if "trajectories" in applicable:
+    if {"trajectories", "regions"} & set(applicable):
         _check_installed(options, table)
     with run_bars(steps(split, recipes, applicable, options)) as on_step:
         return validate_results(

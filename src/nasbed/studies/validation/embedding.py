@@ -1,4 +1,4 @@
-"""A map of the architectures in the plane, by method and by rank (appendices C.4 and C.7, figures 12 and 13)."""
+"""A map of the architectures in the plane, by rank, method and depth (appendices C.4 to C.7, figures 11 to 13)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from nasbed.core.errors import InvalidOption
+from nasbed.studies.validation.cell_depths import depths_by_cell
 from nasbed.studies.validation.data import ValidationData
 from nasbed.surrogates.base import Floats
 
@@ -21,13 +22,14 @@ class Embedding:
     """t-SNE of one-hot encodings.
 
     ``rank`` is the rank of the mean among all architectures of the table, 0 the best and 1 the worst. ``by_method`` is
-    true for the points that a method evaluated.
+    true for the points that a method evaluated. ``depth`` has the depths of each cell, none in a space without cells.
     """
 
     points: Floats  # [n, 2]
     by_method: dict[str, NDArray[np.bool_]]
     rank: Floats
     architectures: int
+    depth: dict[str, NDArray[np.int64]]
 
 
 def tsne(data: ValidationData, *, points: int = MOST_POINTS, seed: int = 0) -> Embedding:
@@ -47,4 +49,9 @@ def tsne(data: ValidationData, *, points: int = MOST_POINTS, seed: int = 0) -> E
     model = TSNE(perplexity=perplexity, init="random", random_state=seed, n_jobs=1)
     numbers = np.unique(data.rows.architecture)[sample]
     visited = {name: np.isin(numbers, data.rows.architecture[data.rows.method == name]) for name in data.methods}
-    return Embedding(model.fit_transform(encoded).astype(np.float64), visited, rank[sample], len(codes))
+    points_in_plane = model.fit_transform(encoded).astype(np.float64)
+    try:
+        depth = depths_by_cell(data.space, codes[sample])
+    except InvalidOption:  # it has no cells
+        depth = {}
+    return Embedding(points_in_plane, visited, rank[sample], len(codes), depth)

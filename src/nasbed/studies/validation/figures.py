@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import altair as alt
 import numpy as np
@@ -13,30 +12,27 @@ import numpy as np
 from nasbed.core.metric import Metric
 from nasbed.drawing.anytime_figures import Axes, curve_layers
 from nasbed.drawing.figures import metric_label
-from nasbed.drawing.marks import SEQUENTIAL, Chart, diagonal_line, dots, inline, log_ticks, number
+from nasbed.drawing.marks import Chart, diagonal_line, dots, inline, log_ticks, number
 from nasbed.drawing.palette import FAINT, HUES
-from nasbed.studies.validation.embedding import Embedding
+from nasbed.studies.validation.data_figures import (
+    cell_panels,
+    embedding_panels,
+    noise_panels,
+    profile_panels,
+    split_panels,
+)
 from nasbed.studies.validation.fits import Fits
 from nasbed.studies.validation.leave_out import LeftOuts
+from nasbed.studies.validation.panel import HEIGHT, SQUARE, WIDTH, Panel, name_colours
 from nasbed.studies.validation.parameter_free import TRUE, ParameterFree
+from nasbed.studies.validation.region_searches import RegionSearches
 from nasbed.studies.validation.scoring import Scatter
 from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, AgainstTable
 from nasbed.studies.validation.topology import Topology
+from nasbed.studies.validation.topology_effects import TopologyEffects
 from nasbed.studies.validation.training_size import TrainingSize
 from nasbed.studies.validation.trajectories import TrajectoryComparison
-
-WIDTH, HEIGHT = 300, 220
-SQUARE = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One figure: its file name, its heading, and the chart."""
-
-    name: str
-    title: str
-    chart: Chart
 
 
 def panels(study: Validation) -> dict[str, list[Panel]]:
@@ -49,21 +45,19 @@ def panels(study: Validation) -> dict[str, list[Panel]]:
         "looo": _left_out(study.looo, "looo", metric) if study.looo else [],
         "random": _left_out(study.random, "random", metric) if study.random else [],
         "best": _left_out(study.best, "best", metric) if study.best else [],
+        "rest": _left_out(study.rest, "rest", metric) if study.rest else [],
         "free": _free(study.free, metric) if study.free else [],
-        "depth": _depth(study.depth) if study.depth else [],
-        "tsne": _tsne(study.tsne) if study.tsne else [],
+        "depth": _depth(study.depth, metric) if study.depth else [],
+        "topologies": _topologies(study.topologies, metric) if study.topologies else [],
+        "methods": profile_panels(study.profiles, metric) if study.profiles else [],
+        "cells": cell_panels(study.cells, metric) if study.cells else [],
+        "noise": noise_panels(study.noise, metric) if study.noise else [],
+        "test": split_panels(study.test) if study.test else [],
+        "tsne": embedding_panels(study.tsne) if study.tsne else [],
+        "regions": _regions(study.regions) if study.regions else [],
         "trajectories": _trajectories(study.trajectories) if study.trajectories else [],
     }
     return {part: charts for part, charts in by_part.items() if charts}
-
-
-def _colour(names: Sequence[str], field: str = "name") -> Any:
-    """A colour for each name, visible on white and on black; the legend is above the panel."""
-    scale = alt.Scale(domain=list(names), range=[HUES[place % len(HUES)] for place in range(len(names))])
-    colour = alt.Color(f"{field}:N", sort=list(names), title=None).scale(scale)
-    columns = max(1, WIDTH // (26 + 7 * max(map(len, names), default=1)))
-    legend = alt.Legend(orient="top", columns=columns, symbolOpacity=1, labelLimit=WIDTH)
-    return colour.legend(legend if len(names) > 1 else None)
 
 
 # --- predicted against true ------------------------------------------------------------------------------------------
@@ -124,7 +118,7 @@ def _against(errors: AgainstTable, metric: Metric) -> list[Panel]:
         points = base.mark_point(size=60, filled=True, opacity=0.8).encode(
             alt.Y("model:N", sort=labels, title=None),
             alt.X("value:Q", title=title).scale(alt.Scale(zero=False, padding=12)).axis(tickCount=5),
-            _colour(groups, "group"),
+            name_colours(groups, "group"),
             alt.YOffset("group:N", sort=groups),
         )
         panels.append(Panel(f"table-{field}", title, points))
@@ -158,7 +152,7 @@ def _size_panel(study: TrainingSize, field: str, title: str, line: float, crossi
         alt.X("x:Q", title="training architectures")
         .scale(alt.Scale(type="log", nice=False))
         .axis(values=log_ticks(study.sizes[0], study.sizes[-1])),
-        _colour(labels),
+        name_colours(labels),
     )
     band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q").scale(scale), alt.Y2("high:Q"))
     lines = base.mark_line(point=dots()).encode(alt.Y("y:Q", title=title).scale(scale).axis(tickCount=5))
@@ -173,7 +167,7 @@ def _size_panel(study: TrainingSize, field: str, title: str, line: float, crossi
         )
     passed = [{"name": label, "x": crossing} for label, crossing in crossings.items() if math.isfinite(crossing)]
     if passed:
-        mark = alt.Chart(inline(passed)).mark_rule(strokeDash=[2, 2]).encode(alt.X("x:Q"), _colour(labels))
+        mark = alt.Chart(inline(passed)).mark_rule(strokeDash=[2, 2]).encode(alt.X("x:Q"), name_colours(labels))
         layers.append(mark)
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
@@ -205,7 +199,7 @@ def _free(study: ParameterFree, metric: Metric) -> list[Panel]:
         scale = alt.Scale(domain=domain, nice=False, clamp=True)
         base = alt.Chart(inline(rows)).encode(
             alt.X("x:Q", title="ratio of parameter-free operations").axis(format=".0%", tickCount=5),
-            _colour(labels),
+            name_colours(labels),
         )
         lines = base.mark_line(point=dots()).encode(alt.Y("y:Q", title=metric_label(metric)).scale(scale))
         band = base.mark_area(opacity=0.2).encode(alt.Y("low:Q").scale(scale), alt.Y2("high:Q"))
@@ -213,51 +207,72 @@ def _free(study: ParameterFree, metric: Metric) -> list[Panel]:
     return panels
 
 
-def _depth(topology: Topology) -> list[Panel]:
+def _depth(topology: Topology, metric: Metric) -> list[Panel]:
+    unit = f" [{metric.unit}]" if metric.unit else ""
+    measures = (
+        ("depth", "rank correlation", "sparse Kendall", topology.sparse_kendall),
+        ("depth-mae", "error", f"mean absolute error{unit}", topology.mae),
+    )
+    return [
+        Panel(
+            name, title, _by_depth({label: dict(zip(topology.depths, v, strict=True)) for label, v in by.items()}, axis)
+        )
+        for name, title, axis, by in measures
+        if any(math.isfinite(value) for values in by.values() for value in values)
+    ]
+
+
+def _by_depth(lines: Mapping[str, Mapping[int, float]], title: str) -> Chart:
     rows = [
         {"name": label, "x": depth, "y": value}
-        for label, values in topology.sparse_kendall.items()
-        for depth, value in zip(topology.depths, values, strict=True)
+        for label, values in lines.items()
+        for depth, value in values.items()
         if math.isfinite(value)
     ]
-    if not rows:
-        return []
     chart = alt.Chart(inline(rows), width=WIDTH, height=HEIGHT).mark_line(point=dots())
-    chart = chart.encode(
+    return chart.encode(
         alt.X("x:O", title="depth of the cell").axis(labelAngle=0),
-        alt.Y("y:Q", title="sparse Kendall").scale(alt.Scale(zero=False, padding=10)),
-        _colour(list(topology.sparse_kendall)),
+        alt.Y("y:Q", title=title).scale(alt.Scale(zero=False, padding=10)),
+        name_colours(list(lines)),
     )
-    return [Panel("depth", "by depth", chart)]
 
 
-def _tsne(embedding: Embedding) -> list[Panel]:
-    places = [{"x": round(x, 2), "y": round(y, 2)} for x, y in embedding.points.tolist()]
-    ranks = [place | {"rank": round(rank, 4)} for place, rank in zip(places, embedding.rank.tolist(), strict=True)]
-    ranks.sort(key=lambda row: -row["rank"])
-    axis = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
-    tight = alt.Scale(zero=False, nice=False, padding=6)
-
-    def points(rows: list[dict[str, Any]], **look: Any) -> Any:
-        base = alt.Chart(inline(rows), width=WIDTH, height=WIDTH).mark_circle(size=16, **look)
-        return base.encode(alt.X("x:Q", axis=axis).scale(tight), alt.Y("y:Q", axis=axis).scale(tight))
-
-    legend = alt.Legend(orient="top", format=".0%", gradientLength=WIDTH - 60, title="rank, 0 % the best")
-    colour = alt.Color("rank:Q").scale(alt.Scale(scheme=SEQUENTIAL, reverse=True, domain=[0, 1])).legend(legend)
-    panels = [Panel("tsne-rank", "by rank", points(ranks, opacity=0.85).encode(colour))]
-    for index, (method, visited) in enumerate(embedding.by_method.items()):
-        inside = [place for place, is_visited in zip(places, visited.tolist(), strict=True) if is_visited]
-        outside = [place for place, is_visited in zip(places, visited.tolist(), strict=True) if not is_visited]
-        share = f"{len(inside) / max(len(places), 1):.0%} of the points"
-        layers = points(outside, color=FAINT, opacity=0.15) + points(inside, color=HUES[index % len(HUES)], opacity=0.8)
-        panels.append(Panel(f"tsne-method-{index}", f"evaluated by {method}: {share}", layers))
-    return panels
+def _topologies(study: TopologyEffects, metric: Metric) -> list[Panel]:
+    unit = f" [{metric.unit}]" if metric.unit else ""
+    labels = [effect.label for effect in study.effects]
+    sources = {"topology": "rows", "operations": "columns", "both together, noise": "rest"}
+    rows = [
+        {"name": effect.label, "source": source, "value": getattr(effect.spread, field)}
+        for effect in study.effects
+        for source, field in sources.items()
+    ]
+    bars = alt.Chart(inline(rows), width=WIDTH, height=max(HEIGHT, 16 * len(rows))).mark_bar()
+    spread = bars.encode(
+        alt.Y("source:N", sort=list(sources), title=None),
+        alt.X("value:Q", title=f"standard deviation{unit}").axis(tickCount=5),
+        name_colours(labels),
+        alt.YOffset("name:N", sort=labels),
+    )
+    means = _by_depth({effect.label: effect.by_depth for effect in study.effects}, f"mean, less that of all{unit}")
+    return [Panel("topologies", "spread by its source", spread), Panel("topologies-depth", "by depth", means)]
 
 
 # --- searches --------------------------------------------------------------------------------------------------------
 
 
-def _trajectories(trajectories: TrajectoryComparison) -> list[Panel]:
+def _regions(searches: Sequence[RegionSearches]) -> list[Panel]:
+    panels = []
+    for place, searched in enumerate(searches):
+        name = "" if len(searches) == 1 else f"{searched.model}, "
+        curves = _trajectories(searched.compared, f"regions-{place}")
+        panels += [
+            replace(panel, title=f"{name}fitted on {side.name}")
+            for panel, side in zip(curves, (searched.compared.real, *searched.compared.surrogates), strict=True)
+        ]
+    return panels
+
+
+def _trajectories(trajectories: TrajectoryComparison, part: str = "trajectories") -> list[Panel]:
     sides = (trajectories.real, *trajectories.surrogates)
     axes = Axes.over([curve for side in sides for curve in side.curves.values()], trajectories.metric)
     if trajectories.for_real:
@@ -265,6 +280,6 @@ def _trajectories(trajectories: TrajectoryComparison) -> list[Panel]:
     panels = []
     for place, side in enumerate(sides):
         title = f"on {side.name}" if place == 0 else f"on the surrogate: {side.name}"
-        layers = curve_layers(side.curves, axes, _colour(list(trajectories.methods)))
-        panels.append(Panel(f"trajectories-{place}", title, layers.properties(width=WIDTH, height=HEIGHT)))
+        layers = curve_layers(side.curves, axes, name_colours(list(trajectories.methods)))
+        panels.append(Panel(f"{part}-{place}", title, layers.properties(width=WIDTH, height=HEIGHT)))
     return panels

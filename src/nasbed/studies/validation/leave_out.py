@@ -1,7 +1,7 @@
 """Fits without part of the data, tested on that part.
 
-Left out are a method's evaluations (section 3.1.8, appendix E.5), all but random search's (F.3), or all but the best
-(F.2).
+Left out are a method's evaluations (section 3.1.8, appendix E.5), all but random search's (F.3), all but the best
+(F.2), or the best.
 """
 
 from __future__ import annotations
@@ -100,24 +100,70 @@ WELL_PERFORMING = 0.25
 """The best share of architectures that counts as well-performing."""
 
 
-def well_performing_only(data: ValidationData, fitter: Fitter, *, share: float = WELL_PERFORMING) -> LeftOuts:
-    """Predict all other architectures from the best ``share`` of them (appendix F.2).
+@dataclass(frozen=True, slots=True)
+class BestRegion:
+    """The well-performing architectures by their mean: the best ``share``, or those at least as good as ``threshold``.
+
+    The paper's region is a validation accuracy of 92 % and above (section 3.1.8).
+    """
+
+    share: float = WELL_PERFORMING
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise InvalidOption(f"the best share of a table is between 0 and 1, got {self.share}")
+
+    @property
+    def label(self) -> str:
+        """The name of the region, such as ``the best 25 %``."""
+        if self.threshold is None:
+            return f"the best {100 * self.share:.3g} %"
+        return f"the best from {self.threshold:g} on"
+
+    def rows(self, data: ValidationData) -> NDArray[np.bool_]:
+        """The evaluations of its architectures; raises where these are none or all."""
+        best = _best(data, self.share, np.ones(len(data.rows), dtype=bool), threshold=self.threshold)
+        if best.all() or not best.any():
+            count = "all" if best.all() else "none"
+            raise InvalidOption(f"the region of {self.label} has some architectures of {data.name}, got {count}")
+        return best
+
+
+def well_performing_only(data: ValidationData, fitter: Fitter, *, region: BestRegion | None = None) -> LeftOuts:
+    """Predict all other architectures from the best ones (appendix F.2).
 
     A tenth of the best is held out and tested too; the seed of the fits chooses it.
     """
-    if not 0 < share < 1:
-        raise InvalidOption(f"the best share of a table is between 0 and 1, got {share}")
-    rows = data.rows
-    best = _best(data, share, np.ones(len(rows), dtype=bool))
-    best_architectures = np.unique(rows.architecture[best])
-    tested = np.random.default_rng(fitter.seed).permutation(best_architectures)[: max(1, len(best_architectures) // 10)]
-    held_out = np.isin(rows.architecture, tested)
-    groups = {"everything else": ~best, "a tenth of the best, held out": best & held_out}
-    return _left_out(data, fitter, [_Plan(f"the best {100 * share:.3g} % only", best & ~held_out, groups)])
+    region = region or BestRegion()
+    best = region.rows(data)
+    held_out = _held_out(data, best, fitter.seed)
+    groups = {"everything else": ~best, "a tenth of the best, held out": held_out}
+    return _left_out(data, fitter, [_Plan(f"{region.label} only", best & ~held_out, groups)])
 
 
-def _best(data: ValidationData, share: float, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The rows of the architectures whose mean is in the best share among the given rows."""
+def well_performing_unseen(data: ValidationData, fitter: Fitter, *, region: BestRegion | None = None) -> LeftOuts:
+    """Predict the best architectures from all others: the reverse of appendix F.2, and what a search must trust when it
+    leaves the data that a surrogate was fitted on. A tenth of the others is held out and tested too."""
+    region = region or BestRegion()
+    best = region.rows(data)
+    held_out = _held_out(data, ~best, fitter.seed)
+    groups = {region.label: best, "a tenth of the others, held out": held_out}
+    return _left_out(data, fitter, [_Plan(f"all but {region.label}", ~best & ~held_out, groups)])
+
+
+def _held_out(data: ValidationData, rows: NDArray[np.bool_], seed: int) -> NDArray[np.bool_]:
+    """The rows of a random tenth of the architectures that some rows have."""
+    architectures = np.unique(data.rows.architecture[rows])
+    tested = np.random.default_rng(seed).permutation(architectures)[: max(1, len(architectures) // 10)]
+    mask: NDArray[np.bool_] = np.isin(data.rows.architecture, tested)
+    return mask
+
+
+def _best(
+    data: ValidationData, share: float, among: NDArray[np.bool_], *, threshold: float | None = None
+) -> NDArray[np.bool_]:
+    """The rows of the architectures whose mean is in the best share among the given rows, or passes a threshold."""
     rows = data.rows
     sign = 1.0 if data.metric.direction == "maximize" else -1.0
     _, owner = np.unique(rows.architecture, return_inverse=True)
@@ -125,7 +171,8 @@ def _best(data: ValidationData, share: float, among: NDArray[np.bool_]) -> NDArr
     present = np.unique(owner[among])
     if not len(present):
         return np.zeros(len(rows), dtype=bool)
-    mask: NDArray[np.bool_] = (mean >= np.quantile(mean[present], 1 - share))[owner]
+    least = np.quantile(mean[present], 1 - share) if threshold is None else sign * threshold
+    mask: NDArray[np.bool_] = (mean >= least)[owner]
     return mask
 
 

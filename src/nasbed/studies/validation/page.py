@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import digits
 from nasbed.drawing.page import Section
-from nasbed.studies.validation.figures import Panel, panels
+from nasbed.studies.validation.figures import panels
+from nasbed.studies.validation.panel import Panel
 from nasbed.studies.validation.study import PARTS, Validation
 from nasbed.studies.validation.table_error import BETTER, TABLE
 from nasbed.studies.validation.tables import tables
+from nasbed.studies.validation.topology_effects import EVALUATED
 
 TITLES = {
     "fits": "How well each model fits",
@@ -25,9 +28,16 @@ TITLES = {
     "looo": "Leaving one search method out",
     "random": "Fitted on random search only",
     "best": "Fitted on the best only",
+    "rest": "Fitted on all but the best",
     "free": "Parameter-free operations",
-    "depth": "Rank correlation by cell depth",
+    "depth": "Rank correlation and error by cell depth",
+    "topologies": "Topologies against operations",
+    "methods": "What each search method evaluated",
+    "cells": "Depth and parameter-free operations of cells",
+    "noise": "The noise of evaluations",
+    "test": "Validation against test",
     "tsne": "A map of the data",
+    "regions": "Searches that know only the best, or all but the best",
     "trajectories": "Searches on the surrogate, and on the table or for real",
 }
 TEXTS = {
@@ -51,8 +61,27 @@ TEXTS = {
     "a ratio is met, four times for each ratio; bands are the deviation between the four. \u201cEvaluated\u201d is the "
     "mean of those that the table holds. An architecture that starts above a ratio is omitted at that "
     "ratio; one that a model was fitted on is omitted at all of them.",
-    "depth": "Depth is the number of edges on the longest path from the input to the output of a cell.",
-    "tsne": "t-SNE of the one-hot encodings of a sample: architectures that have much in common are near each other.",
+    "rest": "The best architectures are predicted from all others, of which a tenth is held out and tested too. A "
+    "search that goes beyond the data of a surrogate depends on these predictions.",
+    "depth": "Depth is the number of edges on the longest path from the input to the output of a cell; of several "
+    "cells the deepest counts. Figures are of the test part. Bias is the mean of prediction minus evaluation.",
+    "topologies": "Each model predicts all 180 topologies of a cell, each with the same ten random sets of operations, "
+    "the same cell as normal and reduction cell. Deviations are components of variance: of the effect of the topology, "
+    "of that of the set of operations, and of what is left. \u201cEvaluated\u201d are those of the table's own "
+    "evaluations, where it holds such a list.",
+    "methods": "The share of a method\u2019s architectures whose metric is at most a value, the worst 2 % of the worst "
+    "method cut off; and the depths of their cells. Budgets differ, so this is no comparison of methods.",
+    "cells": "The distribution of the architectures\u2019 means, by a kernel density estimate that is cut off at the "
+    "least and the greatest value. The bar is the middle half, the point the median; above are numbers of "
+    "architectures. A value that fewer than ten architectures have is a line without a violin.",
+    "noise": "The standard deviation over seeds of each architecture that has them all, by its mean.",
+    "test": "Rank correlations of the means of architectures that have both metrics. The top is that of the test "
+    "metric.",
+    "tsne": "t-SNE of the one-hot encodings of a sample: architectures that have much in common are near each other. "
+    "Depth is that of a cell.",
+    "regions": "Methods search on surrogates of all evaluations, of the best architectures only, and of all but these. "
+    "Curves are regrets against the best that a surrogate knows itself. The table judges the final incumbents by the "
+    "surrogate of all evaluations: its mean prediction, and the share that it predicts to lie in the best region.",
     "trajectories": "The median regret of the incumbent over simulated time, and the quartiles as a band, each against "
     "the best that its benchmark knows. Where the table has searches that were run for real, these take the place of "
     "searches on the table, and all searches are judged by the values that they saw. \u201cWithout its data\u201d: a "
@@ -130,9 +159,23 @@ def part_facts(study: Validation, part: str) -> dict[str, object]:
     elif part == "size" and study.size is not None:
         facts["tested on"] = f"{study.size.tested} evaluations or means"
         failed = study.size.failed
-    elif part in ("looo", "random", "best"):
+    elif part in ("looo", "random", "best", "rest"):
         left_out = getattr(study, part)
         failed = left_out.failed if left_out is not None else {}
+    elif part == "topologies" and study.topologies is not None:
+        if all(effect.label != EVALUATED for effect in study.topologies.effects):
+            facts["evaluated"] = (
+                "the table holds no such list; nasbed space sample darts --design topologies writes one"
+            )
+    elif part == "noise" and study.noise is not None:
+        facts["architectures"] = f"{len(study.noise.mean)} with {study.noise.seeds} seeds each"
+        if math.isfinite(study.noise.correlation):
+            facts["quality and noise, Spearman"] = f"{study.noise.correlation:.2f}"
+    elif part == "test" and study.test is not None:
+        chosen = f"{digits(study.test.chosen)} in test, the best {digits(study.test.best)}"
+        facts["the best by validation"] = chosen
+    elif part == "regions" and study.regions:
+        facts["the best region"] = f"{study.regions[0].region}: a mean from {digits(study.regions[0].boundary)} on"
     elif part == "tsne" and study.tsne is not None:
         facts["shown"] = f"{len(study.tsne.points)} of {study.tsne.architectures} architectures"
     elif part == "trajectories" and study.trajectories is not None:

@@ -12,7 +12,6 @@ import numpy as np
 import nasbed
 from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import InvalidOption
-from nasbed.core.files import values_sha256
 from nasbed.core.metric import Metric
 from nasbed.evaluation.judging import Trajectory
 from nasbed.evaluation.trajectories import incumbent_index, regret
@@ -21,7 +20,7 @@ from nasbed.experiments.runs import Run
 from nasbed.results.rows import concatenate
 from nasbed.results.store import Results, write_results
 from nasbed.studies.validation.fit_tasks import SurrogateRecipe
-from nasbed.studies.validation.searches import fitted_surrogate
+from nasbed.studies.validation.searches import fitted_surrogate, surrogates_folder
 from nasbed.studies.validation.trajectories import (
     SearchPlan,
     TrajectoryComparison,
@@ -91,8 +90,7 @@ def _surrogates_of(
     """The surrogates of a model by name and method; they are fitted unless they exist."""
     results, methods = split.results, recorded_methods(split.results)
     sources = (results.fingerprint, nasbed.__version__, object_fingerprint(SURROGATES.get(recipe.model)))
-    digest = values_sha256((dict(recipe.settings), split.seed, sources))[:8]
-    folder = out / "surrogates" / f"{recipe.label.replace(' ', '')}-{digest}"
+    folder = surrogates_folder(out, recipe, (split.seed, sources))
     processes = plan.engine.local_processes if plan.engine is not None else 1
 
     def fitted(name: str, part: Callable[[], TableSplit]) -> Path:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -46,10 +47,7 @@ def searches(
         model = object_fingerprint(SURROGATES.get(recipe.model))
         sources = [source_fingerprint(method_origin(method)) for method in methods]
         sources_of_fit = (results.fingerprint, nasbed.__version__, model, sources)
-        digest = values_sha256((dict(recipe.settings), seed, list(methods), plan.seeds, plan.budget, sources_of_fit))[
-            :8
-        ]
-        folder = out / "surrogates" / f"{recipe.label.replace(' ', '')}-{digest}"
+        folder = surrogates_folder(out, recipe, (seed, list(methods), plan.seeds, plan.budget, sources_of_fit))
         path = fitted_surrogate(split, recipe, folder / "whole", processes=processes)
         plan.report(f"fitted {recipe.label}")
         surrogates[recipe.label] = dict.fromkeys(methods, path)
@@ -58,6 +56,12 @@ def searches(
                 results, recipe, runs, folder, methods=methods, seed=seed, processes=processes, on_run=plan.on_run
             )
     return trajectories(results.folder, surrogates, plan)
+
+
+def surrogates_folder(out: Path, recipe: SurrogateRecipe, values: tuple[Any, ...]) -> Path:
+    """The folder of a model's surrogates, by its settings and other values that determine what they are fitted on."""
+    digest = values_sha256((dict(recipe.settings), *values))[:8]
+    return out / "surrogates" / f"{recipe.label.replace(' ', '')}-{digest}"
 
 
 def check_complete(results: Results) -> None:

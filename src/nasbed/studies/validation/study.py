@@ -15,12 +15,14 @@ from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.results.store import Results
 from nasbed.spaces.base import Codes
+from nasbed.studies.validation.cell_distributions import CellDistributions, cell_distributions, check_cells
 from nasbed.studies.validation.data import ValidationData, repeats_of
 from nasbed.studies.validation.embedding import Embedding, tsne
 from nasbed.studies.validation.fit_tasks import Fitter, SurrogateRecipe
 from nasbed.studies.validation.fits import TEST, Fits, fit_jobs, fits
 from nasbed.studies.validation.leave_out import (
     WELL_PERFORMING,
+    BestRegion,
     LeftOuts,
     check_methods,
     leave_one_optimizer_out,
@@ -28,7 +30,9 @@ from nasbed.studies.validation.leave_out import (
     random_rows,
     search_methods,
     well_performing_only,
+    well_performing_unseen,
 )
+from nasbed.studies.validation.method_profiles import MethodProfiles, check_profiles, method_profiles
 from nasbed.studies.validation.parameter_free import (
     ParameterFree,
     ReplacementDesign,
@@ -37,9 +41,13 @@ from nasbed.studies.validation.parameter_free import (
 )
 from nasbed.studies.validation.published import PublishedFigures, published
 from nasbed.studies.validation.recorded import check_recorded, recorded_methods, recorded_searches
+from nasbed.studies.validation.region_searches import RegionSearches, check_region, region_searches
 from nasbed.studies.validation.searches import check_complete, searches
+from nasbed.studies.validation.seed_noise import SeedNoise, seed_noise
+from nasbed.studies.validation.split_agreement import SplitAgreement, metrics_to_compare, split_agreement
 from nasbed.studies.validation.table_error import AgainstTable, surrogate_against_table
 from nasbed.studies.validation.topology import Topology, topology
+from nasbed.studies.validation.topology_effects import DESIGN, TopologyEffects, topology_design, topology_effects
 from nasbed.studies.validation.training_size import SIZES, TrainingSize, check_sizes, training_size
 from nasbed.studies.validation.trajectories import METHODS, SearchPlan, TrajectoryComparison
 from nasbed.surrogates.base import Floats
@@ -53,12 +61,21 @@ PARTS = {
     "looo": "leaving one search method out",
     "random": "fitted on random search only",
     "best": "fitted on the best only",
+    "rest": "fitted on all but the best",
     "free": "parameter-free operations",
-    "depth": "rank correlation by cell depth",
+    "depth": "rank correlation and error by cell depth",
+    "topologies": "what topologies and operations of cells do",
+    "methods": "what each search method evaluated",
+    "cells": "the metric by depth and by parameter-free operations of cells",
+    "noise": "the noise of evaluations",
+    "test": "validation against test metric",
     "tsne": "a map of the data",
+    "regions": "searches on surrogates of the best only, and of all but the best",
     "trajectories": "searches on the surrogate, and on the table or for real",
 }
 FREE = "parameter-free"
+SHARED = ("fits", "free", "depth", "topologies")
+"""The parts that share one fit of each model."""
 
 PartProgress = Callable[[str], None]
 """Called with the name of a part after each step of it."""
@@ -74,6 +91,7 @@ class ValidationOptions:
         sizes: The training sizes of the curve; 8 up to all architectures by default.
         repeats: Fits at each training size.
         share: The best share of architectures that counts as well-performing.
+        threshold: The value from which an architecture counts as well-performing, instead of a share.
         points: The most points of the map.
         methods: The search methods of the searches.
         seeds: Runs of each search method.
@@ -84,10 +102,19 @@ class ValidationOptions:
     sizes: tuple[int, ...] = ()
     repeats: int = 3
     share: float = WELL_PERFORMING
+    threshold: float | None = None
     points: int = 2000
     methods: tuple[str, ...] = METHODS
     seeds: int = 10
     budget: str = "200ev"
+
+    def __post_init__(self) -> None:
+        BestRegion(self.share, self.threshold)  # refuses a share that is none
+
+    @property
+    def region(self) -> BestRegion:
+        """The architectures that count as well-performing."""
+        return BestRegion(self.share, self.threshold)
 
     def search_plan(self, out: Path, engine: Engine | None, step: Step) -> SearchPlan:
         """The searches of a validation in a folder; ``step`` is called after each run and each fit."""
@@ -118,9 +145,16 @@ class Validation:
     looo: LeftOuts | None = None
     random: LeftOuts | None = None
     best: LeftOuts | None = None
+    rest: LeftOuts | None = None
     free: ParameterFree | None = None
     depth: Topology | None = None
+    topologies: TopologyEffects | None = None
+    profiles: MethodProfiles | None = None
+    cells: CellDistributions | None = None
+    noise: SeedNoise | None = None
+    test: SplitAgreement | None = None
     tsne: Embedding | None = None
+    regions: tuple[RegionSearches, ...] | None = None
     trajectories: TrajectoryComparison | None = None
     left_out: Mapping[str, str] | None = None
 
@@ -175,8 +209,9 @@ def validate_results(
             validation = replace(validation, **{field: check(step_of(part, on_step))})
         except InvalidOption as reason:
             left_out[part] = str(reason)
+    validation = with_data_checks(validation, evaluations, split.results, options, selection, left_out)
     fitter = replace(fitter, on_fit=step_of("fits", on_step))
-    validation = _with_shared_fits(validation, evaluations, fitter, selection, left_out)
+    validation = _with_shared_fits(validation, evaluations, split.results, fitter, selection, left_out)
     return replace(validation, left_out=left_out)
 
 
@@ -193,15 +228,60 @@ def _checks(
         compared = recorded_searches if recorded_methods(split.results) else searches
         return compared(_search_split(split), fitter.recipes, plan, out=out)
 
+    def searched_by_region(step: Step) -> tuple[RegionSearches, ...]:
+        plan = options.search_plan(out, fitter.engine, step)
+        return region_searches(_search_split(split), fitter.recipes, plan, out=out, region=options.region)
+
     return {
         "table": ("table_error", fitted(surrogate_against_table)),
         "size": ("size", fitted(training_size, sizes=options.sizes, repeats=options.repeats)),
         "looo": ("looo", fitted(leave_one_optimizer_out)),
         "random": ("random", fitted(random_only)),
-        "best": ("best", fitted(well_performing_only, share=options.share)),
-        "tsne": ("tsne", lambda _: tsne(data, points=options.points, seed=options.seed)),
+        "best": ("best", fitted(well_performing_only, region=options.region)),
+        "rest": ("rest", fitted(well_performing_unseen, region=options.region)),
+        "regions": ("regions", searched_by_region),
         "trajectories": ("trajectories", searched),
     }
+
+
+def data_checks(
+    data: ValidationData, results: Results, options: ValidationOptions
+) -> dict[str, tuple[str, Callable[[], Any]]]:
+    """The parts that describe the evaluations and need no model, as :func:`_checks` has the others."""
+    return {
+        "methods": ("profiles", partial(method_profiles, data)),
+        "cells": ("cells", partial(cell_distributions, data)),
+        "noise": ("noise", partial(seed_noise, data)),
+        "test": ("test", partial(split_agreement, data, results, seed=options.seed)),
+        "tsne": ("tsne", partial(tsne, data, points=options.points, seed=options.seed)),
+    }
+
+
+def with_data_checks(
+    validation: Validation,
+    data: ValidationData,
+    results: Results,
+    options: ValidationOptions,
+    parts: Sequence[str],
+    left_out: dict[str, str],
+) -> Validation:
+    """A validation with the parts that need no model; ``left_out`` gets the reasons for those that do not apply.
+
+    Args:
+        validation: The validation so far.
+        data: The evaluations.
+        results: Their table.
+        options: The seed and the size of the map.
+        parts: The parts to check.
+        left_out: Reasons by part.
+    """
+    for part, (field, check) in data_checks(data, results, options).items():
+        if part in parts:
+            try:
+                validation = replace(validation, **{field: check()})
+            except InvalidOption as reason:
+                left_out[part] = str(reason)
+    return validation
 
 
 def _search_split(split: TableSplit) -> TableSplit:
@@ -218,11 +298,17 @@ def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: Validati
     """The parts that cannot be checked on a table, with reasons; no model is fitted for it."""
     data = ValidationData.of(split)
     checks: dict[str, Callable[[], object]] = {
-        **dict.fromkeys(("fits", "free", "depth"), lambda: data.test),
-        "table": partial(repeats_of, data),
+        **dict.fromkeys(SHARED, lambda: data.test),
+        **dict.fromkeys(("table", "noise"), partial(repeats_of, data)),
         "size": partial(check_sizes, data, options.sizes),
         "looo": partial(check_methods, data),
         "random": partial(random_rows, data),
+        **dict.fromkeys(("best", "rest"), partial(options.region.rows, data)),
+        "regions": lambda: check_region(ValidationData.of(_search_split(split)), options.region),
+        "topologies": partial(topology_design, data.space, options.seed),
+        "methods": partial(check_profiles, data),
+        "cells": partial(check_cells, data),
+        "test": partial(metrics_to_compare, split.results),
         "trajectories": partial(check_searches, split.results),
     }
     reasons = {}
@@ -266,12 +352,22 @@ def about_data(data: ValidationData, subject: str, models: Mapping[str, str]) ->
 def _with_shared_fits(
     validation: Validation,
     data: ValidationData,
+    results: Results,
     fitter: Fitter,
     parts: Sequence[str],
     left_out: dict[str, str],
 ) -> Validation:
-    """The parts that share one fit of each model."""
-    shared = [part for part in ("fits", "free", "depth") if part in parts]
+    """The parts that share one fit of each model.
+
+    Args:
+        validation: The validation so far.
+        data: The evaluations.
+        results: Their table.
+        fitter: The models.
+        parts: The parts to check.
+        left_out: Reasons by part.
+    """
+    shared = [part for part in SHARED if part in parts]
     if not shared:
         return validation
     test = data.test
@@ -282,6 +378,9 @@ def _with_shared_fits(
         design = design_of(data, test.codes, fitted, fitter.seed, left_out)
         if design is not None:
             batches[FREE] = design.codes
+    if "topologies" in shared:
+        topologies = topology_design(data.space, fitter.seed)
+        batches[DESIGN] = data.space.canonical_codes(topologies)
     outcomes = fitter.answers(fit_jobs(data, fitter, batches))
     table = fits(data, fitter, outcomes)
     if "fits" in shared:
@@ -300,6 +399,9 @@ def _with_shared_fits(
     if "depth" in shared:
         predicted = {label: answer.means[TEST] for label, answer in by_label.items()}
         validation = replace(validation, depth=depth_of(data, test.codes, test.y, predicted, left_out))
+    if "topologies" in shared:
+        predicted = {label: answer.means[DESIGN] for label, answer in by_label.items()}
+        validation = replace(validation, topologies=topology_effects(data, results, topologies, predicted))
     return validation
 
 
@@ -362,7 +464,9 @@ def steps(
         "looo": models * len(search_methods(data)),
         "random": models,
         "best": models,
+        "rest": models,
+        "regions": 3 * models * (1 + len(options.methods) * options.seeds),
         "trajectories": (0 if recorded else runs) + models * of_model,
     }
-    shared = {"fits", "free", "depth"} & set(parts)
+    shared = set(SHARED) & set(parts)
     return {part: count for part, count in counts.items() if part in parts or (part == "fits" and shared)}

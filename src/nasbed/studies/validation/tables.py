@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING, digits, fixed, seconds
+from nasbed.studies.validation.cell_distributions import CellDistributions
 from nasbed.studies.validation.fits import Fits
 from nasbed.studies.validation.leave_out import LeftOuts
+from nasbed.studies.validation.method_profiles import MethodProfiles
 from nasbed.studies.validation.paper_rows import with_paper
 from nasbed.studies.validation.parameter_free import ParameterFree
+from nasbed.studies.validation.region_searches import RegionSearches
+from nasbed.studies.validation.seed_noise import SeedNoise
+from nasbed.studies.validation.split_agreement import SplitAgreement
 from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, AgainstTable
 from nasbed.studies.validation.topology import Topology
+from nasbed.studies.validation.topology_effects import TopologyEffects
 from nasbed.studies.validation.training_size import TrainingSize
 from nasbed.studies.validation.trajectories import TrajectoryComparison
 
@@ -28,8 +35,15 @@ def tables(study: Validation) -> dict[str, NumberTable]:
         "looo": _left_out(study, study.looo, "left out") if study.looo else None,
         "random": _left_out(study, study.random, "fitted on") if study.random else None,
         "best": _left_out(study, study.best, "fitted on") if study.best else None,
+        "rest": _left_out(study, study.rest, "fitted on") if study.rest else None,
         "free": _free(study.free) if study.free else None,
         "depth": _depth(study.depth) if study.depth else None,
+        "topologies": _topologies(study.topologies) if study.topologies else None,
+        "methods": _profiles(study.profiles) if study.profiles else None,
+        "cells": _cells(study.cells) if study.cells else None,
+        "noise": _noise(study.noise) if study.noise else None,
+        "test": _agreement(study.test) if study.test else None,
+        "regions": _regions(study.regions) if study.regions else None,
         "trajectories": _trajectories(study.trajectories) if study.trajectories else None,
     }
     return {name: table for name, table in by_part.items() if table is not None}
@@ -113,12 +127,84 @@ def _free(study: ParameterFree) -> NumberTable:
 
 
 def _depth(topology: Topology) -> NumberTable:
-    rows = [
-        (str(depth), str(count), *(fixed(values[place], 3) for values in topology.sparse_kendall.values()))
-        for place, (depth, count) in enumerate(zip(topology.depths, topology.counts, strict=True))
-    ]
-    heads = tuple(f"sKT, {label}" for label in topology.sparse_kendall)
+    labels = list(topology.sparse_kendall)
+    rows = []
+    for place, (depth, count) in enumerate(zip(topology.depths, topology.counts, strict=True)):
+        figures = [
+            text
+            for label in labels
+            for text in (
+                fixed(topology.sparse_kendall[label][place], 3),
+                digits(topology.mae[label][place], 3),
+                digits(topology.bias[label][place], 3),
+            )
+        ]
+        rows.append((str(depth), str(count), *figures))
+    heads = tuple(f"{name}, {label}" for label in labels for name in ("sKT", "MAE", "bias"))
     return NumberTable(("depth", "evaluations", *heads), tuple(rows), numbers=0)
+
+
+def _topologies(study: TopologyEffects) -> NumberTable:
+    rows = []
+    for effect in study.effects:
+        parts = (effect.spread.rows, effect.spread.columns, effect.spread.rest)
+        total = sum(part**2 for part in parts) or float("nan")
+        counts = (str(effect.topologies), str(effect.operation_sets))
+        shares = [f"{part**2 / total:.0%}" if math.isfinite(total) else MISSING for part in parts]
+        rows.append((effect.label, *counts, *(digits(part, 3) for part in parts), *shares))
+    deviations = ("topology, deviation", "operations, deviation", "rest, deviation")
+    shares_of = ("topology, share", "operations, share", "rest, share")
+    return NumberTable(("", "topologies", "operation sets", *deviations, *shares_of), tuple(rows))
+
+
+def _profiles(study: MethodProfiles) -> NumberTable:
+    rows = []
+    for profile in study.profiles:
+        curve = profile.distribution
+        figures = [digits(curve.quantile(at)) for at in (0.1, 0.5, 0.9)]
+        depths = [fixed(study.mean_depth(profile, cell), 2) for cell in study.depths]
+        rows.append((profile.method, str(curve.count), *figures, digits(profile.best), *depths))
+    heads = ("method", "architectures", "10 %", "median", "90 %", "best")
+    return NumberTable((*heads, *(f"mean depth, {cell}" for cell in study.depths)), tuple(rows))
+
+
+def _cells(study: CellDistributions) -> NumberTable:
+    rows = []
+    for part in study.distributions:
+        for group in part.groups:
+            figures = [digits(value) for value in (group.low, group.median, group.high, *group.ends)]
+            rows.append((part.cell, part.property, str(group.key), str(group.count), *figures))
+    heads = ("cell", "property", "value", "architectures", "25 %", "median", "75 %", "least", "greatest")
+    return NumberTable(heads, tuple(rows), numbers=2)
+
+
+def _noise(study: SeedNoise) -> NumberTable:
+    rows = [(name, str(count), digits(std, 3)) for name, (count, std) in study.by_group.items()]
+    return NumberTable(("architectures", "number", "mean deviation between seeds"), tuple(rows))
+
+
+def _agreement(study: SplitAgreement) -> NumberTable:
+    rows = [
+        (group.group, str(group.count), fixed(group.kendall, 3), fixed(group.spearman, 3)) for group in study.groups
+    ]
+    return NumberTable(("architectures", "number", "Kendall", "Spearman"), tuple(rows))
+
+
+def _regions(searches: Sequence[RegionSearches]) -> NumberTable:
+    rows = []
+    for searched in searches:
+        methods = searched.compared.methods
+        for side in (searched.compared.real, *searched.compared.surrogates):
+            values = searched.incumbents[side.name]
+            agreed = searched.compared.agreement.get(side.name)
+            order = MISSING if agreed is None else fixed(agreed.order, 2)
+            kept = MISSING if agreed is None else f"{agreed.kept} of {agreed.settled}"
+            figures = [digits(float(np.mean(values[method]))) for method in methods]
+            row = (searched.model, side.name, " < ".join(side.order), *figures)
+            rows.append((*row, f"{searched.share_in_region(side.name):.0%}", order, kept))
+    heads = tuple(f"incumbent, {method}" for method in searches[0].compared.methods)
+    names = ("model", "fitted on", "order, best first", *heads, "in the best region", "order, Kendall")
+    return NumberTable((*names, "settled pairs kept"), tuple(rows), numbers=3)
 
 
 def _trajectories(trajectories: TrajectoryComparison) -> NumberTable:

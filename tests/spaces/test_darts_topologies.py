@@ -9,7 +9,7 @@ import numpy as np
 import nasbed
 from nasbed.experiments.architecture_lists import listed_architectures
 from nasbed.spaces.darts.topologies import cell_topologies, same_cells, topology_codes
-from nasbed.studies.validation.cell_depths import cell_depths
+from nasbed.studies.validation.evaluations.cell_depths import cell_depths
 
 DARTS = nasbed.space("darts")
 

@@ -40,7 +40,7 @@ def designed(space: SearchSpace, design: str, *, count: int | None, seed: int) -
         )
     if count is not None:
         raise InvalidOption(f"the list {design} has its own number of architectures; omit --count")
-    return space.architectures(space.designs[design](rng))
+    return space.architectures(space.designs[design].draw(rng))
 
 
 def write_architectures(space: SearchSpace, architectures: list[Architecture], path: Path) -> None:

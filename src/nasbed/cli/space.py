@@ -42,7 +42,7 @@ def sample(
     ] = "random",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Write a text file, one per line, for [grid] architectures of a campaign."),
+        typer.Option("--out", "-o", help="Write a text file, one per line, such as the grid of a campaign takes."),
     ] = None,
     seed: Seed = 0,
     json: Json = False,

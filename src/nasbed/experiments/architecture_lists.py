@@ -35,7 +35,7 @@ def listed_architectures(
     if listing == FUNCTIONS:
         return _different_functions(space)
     if listing in space.designs:
-        return space.architectures(space.designs[listing](np.random.default_rng(0)))
+        return space.architectures(space.designs[listing].draw(np.random.default_rng(0)))
     owner, colon, limit = listing.partition(":")
     if colon and owner in SPACES:
         if owner != space.name:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError, TooLarge, nearest, shorten
 from nasbed.spaces.edits import Pairs, config_choices, differing_choices, listed_pairs, option_changes
-from nasbed.spaces.facts import NONE, CellGraph, Choices, NamedPart, OperationChanges, Operations
+from nasbed.spaces.facts import NONE, CellGraph, Choices, CrossedList, NamedPart, OperationChanges, Operations
 from nasbed.spaces.graph import Diagram, Graphs
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class SearchSpace(ABC):
     parts: Mapping[str, NamedPart] = _NONE_BY_NAME
     """The parts of the space that have a name."""
 
-    designs: Mapping[str, Callable[[np.random.Generator], Codes]] = _NONE_BY_NAME
-    """The lists of architectures that have a name, which an experiment asks for, as functions of random numbers."""
+    designs: Mapping[str, CrossedList] = _NONE_BY_NAME
+    """The lists of architectures that have a name, which an experiment asks for."""
 
     # --- the space ---------------------------------------------------------------------------------------------------
 

@@ -94,6 +94,18 @@ class NamedPart:
 
 
 @dataclass(frozen=True, slots=True)
+class CrossedList:
+    """A list of architectures that crosses two factors: each level of the one meets each level of the other.
+
+    ``draw`` makes the codes of such a list from random numbers. ``levels`` finds, in any codes, the rows that may
+    belong to one, with the level of each factor as a row of integers.
+    """
+
+    draw: Callable[[np.random.Generator], NDArray[np.int64]]
+    levels: Callable[[NDArray[np.int64]], tuple[Rows, NDArray[np.int64], NDArray[np.int64]]]
+
+
+@dataclass(frozen=True, slots=True)
 class Choices:
     """A table as choices. ``values[i, j]`` indexes ``options[j]``, the options of the choice called ``names[j]``; it is
     :data:`INACTIVE` where the choice does not arise."""

@@ -20,9 +20,9 @@ from nasbed.experiments.runs import load_runs
 from nasbed.results import Results, Rows, TableInfo, write_results
 from nasbed.results.splits import stratified_split
 from nasbed.studies.validation.artefact_validation import validate_artefact
-from nasbed.studies.validation.cell_depths import cell_depths
 from nasbed.studies.validation.data import ValidationData, one_seed, repeats_of
-from nasbed.studies.validation.embedding import tsne
+from nasbed.studies.validation.evaluations.cell_depths import cell_depths
+from nasbed.studies.validation.evaluations.embedding import tsne
 from nasbed.studies.validation.fit_tasks import Fitter, SurrogateRecipe
 from nasbed.studies.validation.fits import fit_jobs, fits
 from nasbed.studies.validation.leave_out import BestRegion, leave_one_optimizer_out, random_only, well_performing_only

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,8 @@ from nasbed.spaces.darts.cell import (
 )
 from nasbed.spaces.darts.costs import DartsSkeleton, network_costs
 from nasbed.spaces.darts.genotype import CELL_KINDS, Genotype, format_cells, from_genotype, parse_cells, to_genotype
-from nasbed.spaces.darts.topologies import topology_codes
-from nasbed.spaces.facts import CellGraph, Operations
+from nasbed.spaces.darts.topologies import same_cells, topology_codes
+from nasbed.spaces.facts import CellGraph, CrossedList, Operations
 from nasbed.spaces.graph import Diagram, Graphs, Node
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Darts(SearchSpace):
     skeleton = DartsSkeleton
     operations = Operations(tuple(range(1, 2 * CELL_LENGTH, 2)), OPERATIONS, PARAMETER_FREE)
     cell_graph = CellGraph(tuple(CELL_KINDS), EDGES, OPERATIONS)
-    designs: Mapping[str, Callable[[np.random.Generator], Codes]] = {"topologies": topology_codes}
+    designs: Mapping[str, CrossedList] = {"topologies": CrossedList(topology_codes, same_cells)}
 
     @property
     def size(self) -> int:

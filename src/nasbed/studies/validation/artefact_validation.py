@@ -25,6 +25,7 @@ from nasbed.studies.validation.study import (
     about_data,
     check_parts,
     check_searches,
+    data_checks,
     depth_of,
     design_of,
     step_of,
@@ -93,7 +94,7 @@ def validate_artefact(
         mean = artefact.ensemble.predict(data.space.canonical_codes(topologies)).mean
         effects = topology_effects(data, results, topologies, {manifest.name: mean})
         validation = replace(validation, topologies=effects)
-    validation = with_data_checks(validation, data, results, options, selection, left_out)
+    validation = with_data_checks(validation, data_checks(data, results, options), selection, left_out)
     try:
         if "trajectories" in selection:
             plan = options.search_plan(out, engine, step_of("trajectories", on_step))

@@ -66,13 +66,10 @@ def validate(
     repeats: Annotated[int, typer.Option(min=1, help="Fits at each training size.")] = 3,
     best_share: Annotated[
         float | None,
-        typer.Option(
-            show_default="0.25", help="The best share of architectures, for the parts best, rest and regions."
-        ),
+        typer.Option(show_default="0.25", help="Which share of architectures is best, for best, rest and regions."),
     ] = None,
     best_threshold: Annotated[
-        float | None,
-        typer.Option(help="The value from which an architecture counts as one of the best, instead of a share."),
+        float | None, typer.Option(help="The mean from which an architecture is one of the best, instead of a share.")
     ] = None,
     methods: Annotated[
         str,

@@ -14,7 +14,7 @@ from nasbed.drawing.anytime_figures import Axes, curve_layers
 from nasbed.drawing.figures import metric_label
 from nasbed.drawing.marks import Chart, diagonal_line, dots, inline, log_ticks, number
 from nasbed.drawing.palette import FAINT, HUES
-from nasbed.studies.validation.data_figures import (
+from nasbed.studies.validation.evaluations.figures import (
     cell_panels,
     embedding_panels,
     noise_panels,

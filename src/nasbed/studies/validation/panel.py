@@ -11,9 +11,6 @@ import altair as alt
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.palette import HUES
 
-WIDTH, HEIGHT = 300, 220
-SQUARE = 200
-
 
 @dataclass(frozen=True, slots=True)
 class Panel:
@@ -22,6 +19,10 @@ class Panel:
     name: str
     title: str
     chart: Chart
+
+
+WIDTH, HEIGHT, SQUARE = 300, 220, 200
+"""The size of a panel in pixels, and the side of one whose axes are alike."""
 
 
 def name_colours(names: Sequence[str], field: str = "name") -> Any:

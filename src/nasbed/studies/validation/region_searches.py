@@ -29,14 +29,7 @@ from nasbed.studies.validation.data import ValidationData
 from nasbed.studies.validation.fit_tasks import SurrogateRecipe
 from nasbed.studies.validation.leave_out import FEWEST, BestRegion
 from nasbed.studies.validation.searches import fitted_surrogate, surrogates_folder
-from nasbed.studies.validation.trajectories import (
-    SearchPlan,
-    TrajectoryComparison,
-    comparison,
-    folder_of,
-    runs_on,
-    side_of,
-)
+from nasbed.studies.validation.trajectories import SearchPlan, TrajectoryComparison, comparison, runs_on, side_of
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Floats
 from nasbed.surrogates.table_split import TableSplit
@@ -69,7 +62,15 @@ class RegionSearches:
 def region_searches(
     split: TableSplit, recipes: Sequence[SurrogateRecipe], plan: SearchPlan, *, out: Path, region: BestRegion
 ) -> tuple[RegionSearches, ...]:
-    """The searches of each model. ``out`` is the folder of the surrogates, of which none is fitted twice."""
+    """The searches of each model.
+
+    Args:
+        split: The table, split for the surrogates, which are fitted with its seed.
+        recipes: The models.
+        plan: The searches on each surrogate.
+        out: The folder of the surrogates, of which none is fitted twice.
+        region: The best architectures.
+    """
     data = ValidationData.of(split)
     check_region(data, region)
     best = region.rows(data)
@@ -83,7 +84,8 @@ def region_searches(
         judge_of_all = load(paths[WHOLE])
         sides, incumbents = [], {}
         for name, path in paths.items():
-            (runs,) = (part for _, part in runs_on(name, dict.fromkeys(plan.methods, path), plan, folder=_folder(path)))
+            benchmarks, folder = dict.fromkeys(plan.methods, path), f"{path.parent.name}-{path.name}"
+            (runs,) = (part for _, part in runs_on(name, benchmarks, plan, folder=folder))
             sides.append(side_of(name, judge(runs, load(path)).trajectories, plan.methods))
             incumbents[name] = _incumbents(runs, judge_of_all, plan.methods)
         compared = comparison(sides[0], sides[1:], plan, data.metric)
@@ -134,10 +136,6 @@ def _split_of(split: TableSplit, data: ValidationData, chosen: NDArray[np.bool_]
     return TableSplit.of(
         write_results(folder, results.about, [rows.take(inside)], searched=results.space), seed=split.seed
     )
-
-
-def _folder(path: Path) -> str:
-    return folder_of({"": path})
 
 
 def _incumbents(runs: Runs, judge_of_all: Benchmark, methods: Sequence[str]) -> dict[str, Floats]:

@@ -15,9 +15,12 @@ from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.results.store import Results
 from nasbed.spaces.base import Codes
-from nasbed.studies.validation.cell_distributions import CellDistributions, cell_distributions, check_cells
 from nasbed.studies.validation.data import ValidationData, repeats_of
-from nasbed.studies.validation.embedding import Embedding, tsne
+from nasbed.studies.validation.evaluations.cell_distributions import CellDistributions, cell_distributions, check_cells
+from nasbed.studies.validation.evaluations.embedding import Embedding, tsne
+from nasbed.studies.validation.evaluations.method_profiles import MethodProfiles, check_profiles, method_profiles
+from nasbed.studies.validation.evaluations.seed_noise import SeedNoise, seed_noise
+from nasbed.studies.validation.evaluations.split_agreement import SplitAgreement, metrics_to_compare, split_agreement
 from nasbed.studies.validation.fit_tasks import Fitter, SurrogateRecipe
 from nasbed.studies.validation.fits import TEST, Fits, fit_jobs, fits
 from nasbed.studies.validation.leave_out import (
@@ -32,7 +35,6 @@ from nasbed.studies.validation.leave_out import (
     well_performing_only,
     well_performing_unseen,
 )
-from nasbed.studies.validation.method_profiles import MethodProfiles, check_profiles, method_profiles
 from nasbed.studies.validation.parameter_free import (
     ParameterFree,
     ReplacementDesign,
@@ -43,8 +45,6 @@ from nasbed.studies.validation.published import PublishedFigures, published
 from nasbed.studies.validation.recorded import check_recorded, recorded_methods, recorded_searches
 from nasbed.studies.validation.region_searches import RegionSearches, check_region, region_searches
 from nasbed.studies.validation.searches import check_complete, searches
-from nasbed.studies.validation.seed_noise import SeedNoise, seed_noise
-from nasbed.studies.validation.split_agreement import SplitAgreement, metrics_to_compare, split_agreement
 from nasbed.studies.validation.table_error import AgainstTable, surrogate_against_table
 from nasbed.studies.validation.topology import Topology, topology
 from nasbed.studies.validation.topology_effects import DESIGN, TopologyEffects, topology_design, topology_effects
@@ -209,7 +209,7 @@ def validate_results(
             validation = replace(validation, **{field: check(step_of(part, on_step))})
         except InvalidOption as reason:
             left_out[part] = str(reason)
-    validation = with_data_checks(validation, evaluations, split.results, options, selection, left_out)
+    validation = with_data_checks(validation, data_checks(evaluations, split.results, options), selection, left_out)
     fitter = replace(fitter, on_fit=step_of("fits", on_step))
     validation = _with_shared_fits(validation, evaluations, split.results, fitter, selection, left_out)
     return replace(validation, left_out=left_out)
@@ -244,10 +244,12 @@ def _checks(
     }
 
 
-def data_checks(
-    data: ValidationData, results: Results, options: ValidationOptions
-) -> dict[str, tuple[str, Callable[[], Any]]]:
-    """The parts that describe the evaluations and need no model, as :func:`_checks` has the others."""
+DataChecks = Mapping[str, tuple[str, Callable[[], Any]]]
+"""By part, the field of a validation and the function that computes it."""
+
+
+def data_checks(data: ValidationData, results: Results, options: ValidationOptions) -> DataChecks:
+    """The parts that describe the evaluations and need no model."""
     return {
         "methods": ("profiles", partial(method_profiles, data)),
         "cells": ("cells", partial(cell_distributions, data)),
@@ -258,24 +260,11 @@ def data_checks(
 
 
 def with_data_checks(
-    validation: Validation,
-    data: ValidationData,
-    results: Results,
-    options: ValidationOptions,
-    parts: Sequence[str],
-    left_out: dict[str, str],
+    validation: Validation, checks: DataChecks, parts: Sequence[str], left_out: dict[str, str]
 ) -> Validation:
-    """A validation with the parts that need no model; ``left_out`` gets the reasons for those that do not apply.
-
-    Args:
-        validation: The validation so far.
-        data: The evaluations.
-        results: Their table.
-        options: The seed and the size of the map.
-        parts: The parts to check.
-        left_out: Reasons by part.
-    """
-    for part, (field, check) in data_checks(data, results, options).items():
+    """A validation with the chosen ones of :func:`data_checks`; ``left_out`` gets the reasons for those that do not
+    apply."""
+    for part, (field, check) in checks.items():
         if part in parts:
             try:
                 validation = replace(validation, **{field: check()})

@@ -9,15 +9,15 @@ import numpy as np
 
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING, digits, fixed, seconds
-from nasbed.studies.validation.cell_distributions import CellDistributions
+from nasbed.studies.validation.evaluations.cell_distributions import CellDistributions
+from nasbed.studies.validation.evaluations.method_profiles import MethodProfiles
+from nasbed.studies.validation.evaluations.seed_noise import SeedNoise
+from nasbed.studies.validation.evaluations.split_agreement import SplitAgreement
 from nasbed.studies.validation.fits import Fits
 from nasbed.studies.validation.leave_out import LeftOuts
-from nasbed.studies.validation.method_profiles import MethodProfiles
 from nasbed.studies.validation.paper_rows import with_paper
 from nasbed.studies.validation.parameter_free import ParameterFree
 from nasbed.studies.validation.region_searches import RegionSearches
-from nasbed.studies.validation.seed_noise import SeedNoise
-from nasbed.studies.validation.split_agreement import SplitAgreement
 from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, AgainstTable
 from nasbed.studies.validation.topology import Topology

@@ -10,8 +10,8 @@ import numpy as np
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.spaces.base import Codes
-from nasbed.studies.validation.cell_depths import cell_depths
 from nasbed.studies.validation.data import ValidationData
+from nasbed.studies.validation.evaluations.cell_depths import cell_depths
 from nasbed.studies.validation.scoring import score
 from nasbed.surrogates.base import Floats
 

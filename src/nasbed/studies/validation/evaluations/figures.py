@@ -13,13 +13,13 @@ from nasbed.drawing.figures import metric_label
 from nasbed.drawing.marks import SEQUENTIAL, Chart, inline
 from nasbed.drawing.palette import FAINT, HUES, INK, ON_DARK, ON_LIGHT, looks
 from nasbed.evaluation.landscape import ValueGroup
-from nasbed.studies.validation.cell_depths import ONLY_CELL
-from nasbed.studies.validation.cell_distributions import DEPTH, CellDistributions
-from nasbed.studies.validation.embedding import Embedding
-from nasbed.studies.validation.method_profiles import MethodProfiles
+from nasbed.studies.validation.evaluations.cell_depths import ONLY_CELL
+from nasbed.studies.validation.evaluations.cell_distributions import DEPTH, CellDistributions
+from nasbed.studies.validation.evaluations.embedding import Embedding
+from nasbed.studies.validation.evaluations.method_profiles import MethodProfiles
+from nasbed.studies.validation.evaluations.seed_noise import SeedNoise
+from nasbed.studies.validation.evaluations.split_agreement import SplitAgreement
 from nasbed.studies.validation.panel import HEIGHT, SQUARE, WIDTH, Panel
-from nasbed.studies.validation.seed_noise import SeedNoise
-from nasbed.studies.validation.split_agreement import SplitAgreement
 
 DEPTH_COLOURS = alt.SchemeParams(name=SEQUENTIAL, extent=[0.05, 0.9])
 """The colour map without its light end, which is hard to see on white."""

@@ -17,9 +17,6 @@ from nasbed.studies.validation.scoring import Scatter, scatter
 from nasbed.surrogates.base import Floats
 from nasbed.surrogates.examples import validation_metric
 
-TOPS = {"all": 100.0, "top 10 %": 10.0, "top 1 %": 1.0}
-FEWEST = 10
-
 
 @dataclass(frozen=True, slots=True)
 class RankAgreement:
@@ -45,6 +42,12 @@ class SplitAgreement:
     chosen: float
     best: float
     points: Scatter
+
+
+TOPS = {"all": 100.0, "top 10 %": 10.0, "top 1 %": 1.0}
+"""The groups that are compared, as the best per cent by the test metric."""
+FEWEST = 10
+"""The least number of architectures of a group."""
 
 
 def metrics_to_compare(results: Results) -> tuple[Metric, Metric]:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from nasbed.core.errors import InvalidOption
-from nasbed.studies.validation.cell_depths import depths_by_cell
 from nasbed.studies.validation.data import ValidationData
+from nasbed.studies.validation.evaluations.cell_depths import depths_by_cell
 from nasbed.surrogates.base import Floats
 
 MOST_POINTS = 2000

@@ -1,8 +1,4 @@
-"""What each search method evaluated: how good, and how deep (appendices C.4 and C.5, figures 7 and 10).
-
-This describes the data rather than a surrogate, as the map does. It belongs here because the paper draws from it what
-a good surrogate must know.
-"""
+"""What each search method evaluated: how good, and how deep (appendices C.4 and C.5, figures 7 and 10)."""
 
 from __future__ import annotations
 
@@ -12,8 +8,8 @@ import numpy as np
 
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.landscape import Ecdf, ecdf
-from nasbed.studies.validation.cell_depths import depths_by_cell
 from nasbed.studies.validation.data import ValidationData
+from nasbed.studies.validation.evaluations.cell_depths import depths_by_cell
 from nasbed.studies.validation.leave_out import search_methods
 
 POINTS = 150

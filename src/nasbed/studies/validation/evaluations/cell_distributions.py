@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.landscape import ValueGroup, value_groups
 from nasbed.spaces.base import Codes, SearchSpace
-from nasbed.studies.validation.cell_depths import ONLY_CELL, cell_names, depths_by_cell
 from nasbed.studies.validation.data import ValidationData
+from nasbed.studies.validation.evaluations.cell_depths import ONLY_CELL, cell_names, depths_by_cell
 
 DEPTH = "depth"
 ALL_FREE = "parameter-free operations"

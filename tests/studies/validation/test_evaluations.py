@@ -20,19 +20,24 @@ from nasbed.evaluation.landscape import value_groups
 from nasbed.evaluation.two_way import two_way
 from nasbed.results import Results, Rows, TableInfo, write_results
 from nasbed.spaces.darts.topologies import topology_codes
-from nasbed.studies.validation.cell_depths import cell_depths, depths_by_cell
-from nasbed.studies.validation.cell_distributions import ALL_FREE, DEPTH, cell_distributions, parameter_free_counts
 from nasbed.studies.validation.data import ValidationData
-from nasbed.studies.validation.embedding import tsne
+from nasbed.studies.validation.evaluations.cell_depths import cell_depths, depths_by_cell
+from nasbed.studies.validation.evaluations.cell_distributions import (
+    ALL_FREE,
+    DEPTH,
+    cell_distributions,
+    parameter_free_counts,
+)
+from nasbed.studies.validation.evaluations.embedding import tsne
+from nasbed.studies.validation.evaluations.method_profiles import method_profiles
+from nasbed.studies.validation.evaluations.seed_noise import seed_noise
+from nasbed.studies.validation.evaluations.split_agreement import split_agreement
 from nasbed.studies.validation.fit_tasks import SurrogateRecipe
 from nasbed.studies.validation.leave_out import BestRegion
-from nasbed.studies.validation.method_profiles import method_profiles
 from nasbed.studies.validation.page import write_validation
-from nasbed.studies.validation.seed_noise import seed_noise
-from nasbed.studies.validation.split_agreement import split_agreement
 from nasbed.studies.validation.study import ValidationOptions, validate_results
 from nasbed.studies.validation.topology import topology
-from nasbed.studies.validation.topology_effects import EVALUATED, evaluated_block, topology_effects
+from nasbed.studies.validation.topology_effects import EVALUATED, topology_effects
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.table_split import TableSplit
 from support.pages import check_page
@@ -95,8 +100,8 @@ def test_depths_of_a_method_are_those_of_its_cells(tmp_path: Path) -> None:
     codes[:, 0:16:4], codes[:, 2:16:4] = 0, 1  # normal cells are flat
     for place, node in enumerate((2, 3, 4, 5)):  # reduction cells are chains
         codes[:, 16 + 4 * place], codes[:, 18 + 4 * place] = 0, node - 1
-    found = depths_by_cell(DARTS, codes)
-    assert set(found["normal"].tolist()) == {2} and set(found["reduce"].tolist()) == {5}
+    depths = depths_by_cell(DARTS, codes)
+    assert set(depths["normal"].tolist()) == {2} and set(depths["reduce"].tolist()) == {5}
     assert (cell_depths(DARTS, codes) == 5).all(), "the deeper cell counts"
     study = method_profiles(data_of(table(tmp_path / "t", codes, np.arange(60.0), method=np.full(60, "re"))))
     assert study.mean_depth(study.profiles[0], "normal") == 2 and study.mean_depth(study.profiles[0], "reduce") == 5
@@ -210,7 +215,7 @@ def test_a_table_with_the_list_is_decomposed_and_others_are_not(tmp_path: Path) 
         )
     assert [effect.label for effect in effects.effects] == ["exact", EVALUATED]
     without = table(tmp_path / "u", extra, y[-200:])
-    assert evaluated_block(data_of(without), without) is None
+    assert [effect.label for effect in topology_effects(data_of(without), without, design, {}).effects] == []
 
 
 # --- the best region -------------------------------------------------------------------------------------------------

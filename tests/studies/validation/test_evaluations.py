@@ -97,15 +97,19 @@ def test_distribution_of_a_method_is_the_step_function_of_its_own_means(tmp_path
 def test_depths_of_a_method_are_those_of_its_cells(tmp_path: Path) -> None:
     """Flat normal cells, whose nodes read the inputs alone, beside chains: depths 2 and 5."""
     codes = random_codes(60)
-    codes[:, 0:16:4], codes[:, 2:16:4] = 0, 1  # normal cells are flat
-    for place, node in enumerate((2, 3, 4, 5)):  # reduction cells are chains
-        codes[:, 16 + 4 * place], codes[:, 18 + 4 * place] = 0, node - 1
+    codes[:, 0::4] = 0
+    flat, chain = (1, 1, 1, 1), (1, 2, 3, 4)
+    codes[:40, 2::4], codes[40:, 2::4] = flat + chain, chain + flat
     depths = depths_by_cell(DARTS, codes)
-    assert set(depths["normal"].tolist()) == {2} and set(depths["reduce"].tolist()) == {5}
+    assert depths["normal"].tolist() == [2] * 40 + [5] * 20 and depths["reduce"].tolist() == [5] * 40 + [2] * 20
     assert (cell_depths(DARTS, codes) == 5).all(), "the deeper cell counts"
-    study = method_profiles(data_of(table(tmp_path / "t", codes, np.arange(60.0), method=np.full(60, "re"))))
-    assert study.mean_depth(study.profiles[0], "normal") == 2 and study.mean_depth(study.profiles[0], "reduce") == 5
-    assert tsne(data_of(table(tmp_path / "u", codes, np.arange(60.0)))).depth["reduce"].tolist() == [5] * 60
+    methods = np.repeat(["re", "rs"], [40, 20])
+    results = table(tmp_path / "t", codes, np.arange(60.0, 0.0, -1.0), method=methods)
+    study = method_profiles(data_of(results))
+    assert [study.mean_depth(profile, "normal") for profile in study.profiles] == [2, 5]
+    assert [study.mean_depth(profile, "reduce") for profile in study.profiles] == [5, 2]
+    mapped = tsne(data_of(results), points=20)
+    assert set((mapped.depth["normal"] + mapped.depth["reduce"]).tolist()) == {7}
 
 
 def test_violins_are_the_quartiles_and_the_density_between_the_ends() -> None:

@@ -168,7 +168,7 @@ def part_facts(study: Validation, part: str) -> dict[str, object]:
                 "the table holds no such list; nasbed space sample darts --design topologies writes one"
             )
     elif part == "noise" and study.noise is not None:
-        facts["architectures"] = f"{len(study.noise.mean)} with {study.noise.seeds} seeds each"
+        facts["architectures"] = f"{study.noise.architectures} with {study.noise.seeds} seeds each"
         if math.isfinite(study.noise.correlation):
             facts["quality and noise, Spearman"] = f"{study.noise.correlation:.2f}"
     elif part == "test" and study.test is not None:

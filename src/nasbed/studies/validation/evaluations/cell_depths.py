@@ -24,6 +24,15 @@ def cell_depths(space: SearchSpace, codes: Codes) -> NDArray[np.int64]:
     return deepest
 
 
+def varied_depths(space: SearchSpace, codes: Codes) -> dict[str, NDArray[np.int64]]:
+    """The depths of the cells that differ in depth, by name; none in a space without cells."""
+    try:
+        depths = depths_by_cell(space, codes)
+    except InvalidOption:
+        return {}
+    return {cell: values for cell, values in depths.items() if np.ptp(values) > 0}
+
+
 def depths_by_cell(space: SearchSpace, codes: Codes) -> dict[str, NDArray[np.int64]]:
     """The depths of each cell, by its name; one entry for the deepest where cells have no names."""
     depths = graph_depths(space.graphs(codes))

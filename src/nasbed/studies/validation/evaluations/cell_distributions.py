@@ -42,13 +42,13 @@ def check_cells(data: ValidationData) -> None:
 
 
 def cell_distributions(data: ValidationData) -> CellDistributions:
-    """The distributions over all architectures of a table."""
+    """The distributions over all architectures of a table, by the properties in which these differ."""
     codes, mean = data.architectures()
+    varied = {name: keys for name, keys in _properties(data.space, codes).items() if np.ptp(keys) > 0}
+    if not varied:
+        raise InvalidOption(f"the architectures of {data.name} all have the same depth and parameter-free operations")
     return CellDistributions(
-        tuple(
-            CellDistribution(cell, name, value_groups(keys, mean))
-            for (cell, name), keys in _properties(data.space, codes).items()
-        )
+        tuple(CellDistribution(cell, name, value_groups(keys, mean)) for (cell, name), keys in varied.items())
     )
 
 

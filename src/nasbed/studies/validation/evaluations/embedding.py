@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from nasbed.core.errors import InvalidOption
 from nasbed.studies.validation.data import ValidationData
-from nasbed.studies.validation.evaluations.cell_depths import depths_by_cell
+from nasbed.studies.validation.evaluations.cell_depths import varied_depths
 from nasbed.surrogates.base import Floats
 
 MOST_POINTS = 2000
@@ -22,7 +22,7 @@ class Embedding:
     """t-SNE of one-hot encodings.
 
     ``rank`` is the rank of the mean among all architectures of the table, 0 the best and 1 the worst. ``by_method`` is
-    true for the points that a method evaluated. ``depth`` has the depths of each cell, none in a space without cells.
+    true for the points that a method evaluated. ``depth`` has the depths of cells that differ in depth.
     """
 
     points: Floats  # [n, 2]
@@ -50,8 +50,5 @@ def tsne(data: ValidationData, *, points: int = MOST_POINTS, seed: int = 0) -> E
     numbers = np.unique(data.rows.architecture)[sample]
     visited = {name: np.isin(numbers, data.rows.architecture[data.rows.method == name]) for name in data.methods}
     points_in_plane = model.fit_transform(encoded).astype(np.float64)
-    try:
-        depth = depths_by_cell(data.space, codes[sample])
-    except InvalidOption:  # it has no cells
-        depth = {}
+    depth = varied_depths(data.space, codes[sample])
     return Embedding(points_in_plane, visited, rank[sample], len(codes), depth)

@@ -11,7 +11,7 @@ import numpy as np
 from nasbed.core.metric import Metric
 from nasbed.drawing.figures import metric_label
 from nasbed.drawing.marks import SEQUENTIAL, Chart, inline
-from nasbed.drawing.palette import FAINT, HUES, INK, ON_DARK, ON_LIGHT, looks
+from nasbed.drawing.palette import FAINT, HUES, INK, ON_DARK, ON_LIGHT, PAPER, looks
 from nasbed.evaluation.landscape import ValueGroup
 from nasbed.studies.validation.evaluations.cell_depths import ONLY_CELL
 from nasbed.studies.validation.evaluations.cell_distributions import DEPTH, CellDistributions
@@ -142,7 +142,7 @@ def _violins(groups: Sequence[ValueGroup], name: str, domain: list[float], metri
     box = base.mark_rule(strokeWidth=4, color=INK, clip=True)
     layers.append(reach.encode(alt.Y("least:Q").scale(y), alt.Y2("most:Q")))
     layers.append(box.encode(alt.Y("low:Q", title=metric_label(metric)).scale(y).axis(tickCount=5), alt.Y2("high:Q")))
-    dot = base.mark_point(filled=True, size=26, color="white", stroke=INK, strokeWidth=1, opacity=1, clip=True)
+    dot = base.mark_point(filled=True, size=26, color=PAPER, stroke=INK, strokeWidth=1, opacity=1, clip=True)
     layers.append(dot.encode(alt.Y("median:Q").scale(y)))
     counts = base.mark_text(fontSize=9, color=FAINT, dy=-4, baseline="bottom").encode(
         alt.Text("count:Q", format="d"), y=alt.value(0)

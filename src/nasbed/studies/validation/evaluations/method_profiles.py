@@ -9,7 +9,7 @@ import numpy as np
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.landscape import Ecdf, ecdf
 from nasbed.studies.validation.data import ValidationData
-from nasbed.studies.validation.evaluations.cell_depths import depths_by_cell
+from nasbed.studies.validation.evaluations.cell_depths import varied_depths
 from nasbed.studies.validation.leave_out import search_methods
 
 POINTS = 150
@@ -31,7 +31,7 @@ class MethodProfile:
 
 @dataclass(frozen=True, slots=True)
 class MethodProfiles:
-    """The profiles, the method with the best median first, and the depths that cells have, by cell."""
+    """The profiles, the method with the best median first, and the depths of cells that differ in depth."""
 
     profiles: tuple[MethodProfile, ...]
     depths: dict[str, tuple[int, ...]]
@@ -51,10 +51,7 @@ def method_profiles(data: ValidationData) -> MethodProfiles:
     """The profile of each search method of a table."""
     check_profiles(data)
     codes, _ = data.architectures()
-    try:
-        depth_of = depths_by_cell(data.space, codes)
-    except InvalidOption:  # it has no cells
-        depth_of = {}
+    depth_of = varied_depths(data.space, codes)
     depths = {cell: np.unique(values) for cell, values in depth_of.items()}
     numbers = np.unique(data.rows.architecture)
     sign = 1.0 if data.metric.direction == "maximize" else -1.0

@@ -12,16 +12,19 @@ from nasbed.studies.validation.data import ValidationData, repeats_of
 from nasbed.surrogates.base import Floats
 
 TOPS = {"all": 100.0, "better half": 50.0, "best tenth": 10.0}
+MOST_POINTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class SeedNoise:
-    """The mean and the standard deviation over ``seeds`` of each repeated architecture.
+    """The mean and the standard deviation over ``seeds`` of repeated architectures.
 
+    Of more than :data:`MOST_POINTS`, ``mean`` and ``std`` have so many, evenly over the order by mean.
     ``by_group`` has the number and the mean deviation of all, of the better half and of the best tenth by the mean.
     ``correlation`` is Spearman's between mean and deviation, positive where better architectures are noisier.
     """
 
+    architectures: int
     seeds: int
     mean: Floats
     std: Floats
@@ -41,4 +44,5 @@ def seed_noise(data: ValidationData) -> SeedNoise:
             groups[name] = (int(members.sum()), float(std[members].mean()))
     varied = len(mean) > 2 and np.ptp(mean) > 0 and np.ptp(std) > 0
     correlation = spearman(good, std) if varied else float("nan")
-    return SeedNoise(len(repeats.seeds), mean, std, groups, correlation)
+    shown = np.argsort(mean)[np.linspace(0, len(mean) - 1, min(len(mean), MOST_POINTS)).astype(int)]
+    return SeedNoise(len(mean), len(repeats.seeds), mean[shown], std[shown], groups, correlation)

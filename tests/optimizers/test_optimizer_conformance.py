@@ -12,7 +12,7 @@ from nasbed.optimizers import OPTIMIZERS, Optimizer, Problem
 from nasbed.optimizers.base import Proposal
 from nasbed.testing import OptimizerConformance
 
-MODEL_FREE = {"de", "ls", "nre", "nsga2", "re", "rl", "rs"}
+MODEL_FREE = {"asha", "de", "dehb", "ls", "nre", "nsga2", "re", "rl", "rs"}
 
 SMALL: dict[str, dict[str, Any]] = {
     "re": {"population_size": 12, "sample_size": 4},

@@ -19,6 +19,8 @@ OPTIMIZERS.add_entries(
         "hb": "hyperband:Hyperband",
         "kde": "kde:KDE",
         "bohb": "bohb:BOHB",
+        "dehb": "dehb:DEHB",
+        "asha": "asha:ASHA",
         "bananas": "bananas:Bananas",
         "tpe": "tpe:TPE",
         "smac": "smac:SMAC",

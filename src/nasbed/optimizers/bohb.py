@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
-from nasbed.optimizers.hyperband import Hyperband
+from nasbed.optimizers.hyperband import Bracket, Hyperband
 from nasbed.optimizers.kde import Parzen, ParzenModel
 
 
@@ -26,6 +26,7 @@ class BOHB(Parzen, Hyperband):
     name = "bohb"
     summary = "Hyperband with kernel densities"
     draws_from_space = False
+    on_one_fidelity = "its kernel densities alone decide"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -37,18 +38,13 @@ class BOHB(Parzen, Hyperband):
         """As for Hyperband; with one fidelity, the number of evaluations that the densities need."""
         return super().random_start if self._rungs > 1 else next(iter(self._models.values())).needed
 
-    def remarks(self) -> list[str]:
-        if self._rungs > 1:
-            return []
-        return ["With one fidelity to choose from there is nothing to stop early: its kernel densities alone decide."]
-
     def tell(self, observations: Sequence[Observation]) -> None:
         super().tell(observations)
         for observation in observations:
             fidelity = observation.fidelity if observation.fidelity is not None else max(self._models)
             self._models[fidelity].add(observation.architecture, self.problem.loss(observation))
 
-    def _sample(self) -> Architecture:
+    def _sample(self, bracket: Bracket) -> Architecture:
         model = next((candidate for candidate in self._models.values() if candidate.ready), None)
         arch = None if model is None else model.propose(self._archive, self.rng)
-        return arch or super()._sample()
+        return arch or super()._sample(bracket)

@@ -8,48 +8,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
-from nasbed.optimizers.base import Optimizer, Proposal
-from nasbed.optimizers.parameters import Parameters
-from nasbed.optimizers.settings import integer, number
-
-TRIES = 20
-"""How often an invalid trial vector is redrawn before a random architecture replaces it; ours."""
-
-FEWEST = 4
-"""A target and the three others that rand1 adds up."""
+from nasbed.optimizers.base import Proposal
+from nasbed.optimizers.parameters import Floats
+from nasbed.optimizers.settings import integer
+from nasbed.optimizers.unit_cube import FEWEST, UnitCubeEvolution
 
 
 @dataclass(eq=False, kw_only=True)
-class DifferentialEvolution(Optimizer):
-    """rand1/bin over vectors that have one place in [0, 1] for each parameter of the space's ConfigSpace.
+class DifferentialEvolution(UnitCubeEvolution):
+    """Differential evolution of one population (Awad et al. 2020, "Differential evolution for neural architecture
+    search"), with the mutation and crossover of :class:`~nasbed.optimizers.unit_cube.UnitCubeEvolution`.
 
-    A categorical is decoded to the nearest of its evenly spaced options, as in Surrogate NAS Benchmarks (appendix C.3).
-    The code of Awad et al. cuts [0, 1] into equal parts instead, so that all options are equally likely. Inactive
-    parameters keep their places: they are inherited, and count again once active.
+    The default population of 20 is that of the authors' scripts. Surrogate NAS Benchmarks took generations of 100.
 
-    The defaults are a population of 20, mutation factor 0.5 and crossover probability 0.5. They are those of the
-    scripts of Awad et al. (2020, "Differential evolution for neural architecture search"), which also redraw a
-    component outside [0, 1]. Surrogate NAS Benchmarks took generations of 100.
-
-    Selection waits for a whole generation. As in that appendix, a worker that finds all trials handed out evaluates a
-    random architecture, which does not enter the population.
+    Selection waits for a whole generation. As in appendix C.3 of Surrogate NAS Benchmarks, a worker that finds all
+    trials handed out evaluates a random architecture, which does not enter the population.
     """
 
     name = "de"
     summary = "differential evolution (rand1/bin)"
-    draws_from_space = False
 
     population_size: int = integer(20, low=FEWEST)
-    mutation_factor: float = number(0.5, low=0, high=2)
-    crossover_probability: float = number(0.5, low=0, high=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._parameters = Parameters(self.space)
         self._population = np.empty((self.population_size, len(self._parameters)))
         self._losses = np.full(self.population_size, math.inf)
         self._trials = np.empty_like(self._population)
@@ -102,32 +87,14 @@ class DifferentialEvolution(Optimizer):
         for place in range(self.population_size):
             self._enqueue(place, *self._trial(place))
 
-    def _enqueue(self, place: int, arch: Architecture, vector: NDArray[np.float64]) -> None:
+    def _enqueue(self, place: int, arch: Architecture, vector: Floats) -> None:
         self._trials[place] = vector
         self._queue.append((place, arch))
 
-    def _trial(self, place: int) -> tuple[Architecture, NDArray[np.float64]]:
-        for _ in range(TRIES):
+    def _trial(self, place: int) -> tuple[Architecture, Floats]:
+        def draw_parents() -> Floats:
+            """Three members of the population other than the target."""
             indices = self.rng.choice(self.population_size - 1, size=3, replace=False)
-            base, plus, minus = self._population[indices + (indices >= place)]
-            mutant = base + self.mutation_factor * (plus - minus)
-            outside = (mutant < 0) | (mutant > 1)
-            mutant[outside] = self.rng.random(int(outside.sum()))
-            crossed = self.rng.random(len(mutant)) < self.crossover_probability
-            crossed[self.rng.integers(len(mutant))] = True
-            vector = np.where(crossed, mutant, self._population[place])
-            arch = self._parameters.nearest(vector)
-            if arch is not None:
-                return arch, vector
-        return self._random()
+            return self._population[indices + (indices >= place)]
 
-    def _random(self) -> tuple[Architecture, NDArray[np.float64]]:
-        arch = self.space.sample(self.rng)
-        return arch, self._vector(arch)
-
-    def _vector(self, arch: Architecture) -> NDArray[np.float64]:
-        """The vector of an architecture, with random values for its inactive parameters."""
-        vector = self._parameters.in_cube(arch)
-        inactive = np.isnan(vector)
-        vector[inactive] = self.rng.random(int(inactive.sum()))
-        return vector
+        return self._offspring(self._population[place], draw_parents)

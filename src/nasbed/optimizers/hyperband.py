@@ -6,6 +6,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
@@ -47,6 +48,11 @@ def schedules(budgets: Sequence[int], eta: float) -> tuple[Schedule, ...]:
     return tuple(brackets)
 
 
+def one_fidelity_remarks(rungs: int, left: str) -> list[str]:
+    """The remark of a method with several fidelities where there is one rung; ``left`` is what the method is then."""
+    return [] if rungs > 1 else [f"With one fidelity to choose from there is nothing to stop early: {left}."]
+
+
 class Bracket:
     """Successive halving: the best of a rung are promoted to the next when all its results are in."""
 
@@ -64,7 +70,7 @@ class Bracket:
 
     @property
     def wants_new(self) -> bool:
-        """Whether its lowest rung still takes new architectures."""
+        """Whether its current rung, in Hyperband the lowest, still takes new architectures."""
         return self._open > 0
 
     @property
@@ -72,7 +78,7 @@ class Bracket:
         return not (self._open or self._ready or self._waiting)
 
     def start(self, arch: Architecture) -> Proposal:
-        """Fill a place of the lowest rung."""
+        """Fill a place of the current rung with a new architecture."""
         self._open -= 1
         self._waiting += 1
         return Proposal(arch, self.fidelity)
@@ -91,9 +97,13 @@ class Bracket:
         if not self.finished or self._rung + 1 == len(self._schedule):
             return
         self._rung += 1
-        ranked = sorted((pair for pair in self._results if pair[0] < math.inf), key=lambda pair: pair[0])
-        self._ready.extend(arch for _, arch in ranked[: self._schedule[self._rung][0]])
+        self._fill(self._schedule[self._rung][0])
         self._results = []
+
+    def _fill(self, size: int) -> None:
+        """Promote the best of the finished rung to the next one, which holds ``size``."""
+        ranked = sorted((pair for pair in self._results if pair[0] < math.inf), key=lambda pair: pair[0])
+        self._ready.extend(arch for _, arch in ranked[:size])
 
 
 @dataclass(eq=False, kw_only=True)
@@ -107,6 +117,9 @@ class Hyperband(Optimizer):
 
     name = "hb"
     summary = "Hyperband"
+
+    on_one_fidelity: ClassVar[str] = "it is random search"
+    """What is left of the method where there is nothing to stop early."""
 
     eta: float = number_above(3, 1)
 
@@ -124,9 +137,7 @@ class Hyperband(Optimizer):
         return self._schedules[0][0][0]
 
     def remarks(self) -> list[str]:
-        if self._rungs > 1:
-            return []
-        return ["With one fidelity to choose from there is nothing to stop early: it is random search."]
+        return one_fidelity_remarks(self._rungs, self.on_one_fidelity)
 
     @property
     def _rungs(self) -> int:
@@ -151,27 +162,30 @@ class Hyperband(Optimizer):
         self._pending = {key: waiting for key, waiting in self._pending.items() if waiting}
         self._brackets = [bracket for bracket in self._brackets if not bracket.finished]
 
-    def _sample(self) -> Architecture:
-        """A new architecture: from the space, at random."""
+    def _sample(self, bracket: Bracket) -> Architecture:
+        """A new architecture for the current rung of a bracket: from the space, at random."""
         return self._archive.sample(self.rng)
 
     def _next(self) -> Proposal:
         for bracket in self._brackets:
             proposal = bracket.promoted()
             if proposal is None and bracket.wants_new:
-                proposal = bracket.start(self._sample())
+                proposal = bracket.start(self._sample(bracket))
             if proposal is not None:
                 break
         else:
             bracket = self._open()
-            proposal = bracket.start(self._sample())
+            proposal = bracket.start(self._sample(bracket))
         return self._register(bracket, proposal)
 
     def _open(self) -> Bracket:
-        bracket = Bracket(self._schedules[self._bracket_count % len(self._schedules)])
+        bracket = self._new_bracket(self._schedules[self._bracket_count % len(self._schedules)])
         self._bracket_count += 1
         self._brackets.append(bracket)
         return bracket
+
+    def _new_bracket(self, schedule: Schedule) -> Bracket:
+        return Bracket(schedule)
 
     def _register(self, bracket: Bracket, proposal: Proposal) -> Proposal:
         self._pending.setdefault(self._key(proposal.architecture, proposal.fidelity), deque()).append(bracket)

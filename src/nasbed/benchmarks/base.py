@@ -53,6 +53,18 @@ class Benchmark(ABC):
         """:meth:`query` of a batch, vectorised: the same answers."""
         return self._query_many(archs, self._fidelity(fidelity), seed)
 
+    def resume(self, arch: Architecture, *, paused: Observation, fidelity: int, seed: int) -> Observation:
+        """Continue the training of an earlier answer to a higher fidelity: the answer and the cost of the whole
+        training. By default that is the query with the same seed.
+
+        Args:
+            arch: The architecture, or one isomorphic to it.
+            paused: The earlier answer.
+            fidelity: The higher fidelity.
+            seed: What the earlier answer was queried with.
+        """
+        return self.query(arch, fidelity=fidelity, seed=seed)
+
     def _fidelity(self, fidelity: int | None) -> int:
         if fidelity is None:
             return self.fidelities[-1]

@@ -133,6 +133,17 @@ class TabularBenchmark(Benchmark):
         cells = self._cells(row, fidelity, arch)
         return self._observation(arch, fidelity, cells[_pick(key, fidelity, seed, len(cells))])
 
+    def resume(self, arch: Architecture, *, paused: Observation, fidelity: int, seed: int) -> Observation:
+        """The stored repeat at the higher fidelity that has the training seed of the earlier answer; where there is
+        none, the one that a query with ``seed`` draws."""
+        budget = self._fidelity(fidelity)
+        if self._seeds is not None and paused.seed is not None:
+            row, _ = self._row(arch)
+            for cell in self._cells(row, budget, arch):
+                if self._seeds[cell] == paused.seed:
+                    return self._observation(arch, budget, cell)
+        return self.query(arch, fidelity=budget, seed=seed)
+
     def drawn_repeat(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> int:
         """The place, in :meth:`repeats`, of the evaluation that a query with this seed answers."""
         budget = self._fidelity(fidelity)

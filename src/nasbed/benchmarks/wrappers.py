@@ -60,6 +60,9 @@ class Wrapper(Benchmark):
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         return self.inner.query(arch, fidelity=fidelity, seed=seed)
 
+    def resume(self, arch: Architecture, *, paused: Observation, fidelity: int, seed: int) -> Observation:
+        return self.inner.resume(arch, paused=paused, fidelity=self._fidelity(fidelity), seed=seed)
+
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         return self.inner.query_many(archs, fidelity=fidelity, seed=seed)
 
@@ -95,6 +98,9 @@ class NoiseFree(Wrapper):
 
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         return self.inner.expected(arch, fidelity=fidelity)
+
+    def resume(self, arch: Architecture, *, paused: Observation, fidelity: int, seed: int) -> Observation:
+        return Benchmark.resume(self, arch, paused=paused, fidelity=fidelity, seed=seed)
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         return self.inner.expected_many(archs, fidelity=fidelity)
@@ -165,6 +171,10 @@ class SubSpace(Wrapper):
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         self.space.validate(arch)
         return super()._query(arch, fidelity, seed)
+
+    def resume(self, arch: Architecture, *, paused: Observation, fidelity: int, seed: int) -> Observation:
+        self.space.validate(arch)
+        return super().resume(arch, paused=paused, fidelity=fidelity, seed=seed)
 
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         self._check_inside(archs)

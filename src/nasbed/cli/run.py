@@ -66,6 +66,15 @@ def run(
             show_default=False, help="Without --scores: the dataset whose images are used to score architectures."
         ),
     ] = "",
+    continue_trainings: Annotated[
+        bool,
+        typer.Option(
+            "--continue-trainings/--from-scratch",
+            help="Whether a higher fidelity continues an earlier training and costs the added epochs alone, or every "
+            "evaluation is trained from scratch. Budgets with learning-rate schedules of their own, as "
+            "NAS-Bench-101's, are separate trainings; points of one learning curve are continued.",
+        ),
+    ] = False,
     charge_thinking: Annotated[
         bool, typer.Option("--charge-thinking", help="Charge a method's own computing time to the simulated clock.")
     ] = False,
@@ -124,6 +133,7 @@ def run(
             scores=scores,
             proxy_dataset=proxy_dataset,
             charge_thinking=charge_thinking,
+            continue_trainings=continue_trainings,
             timeout_s=timeout,
             command=shlex.join(["nasbed", *sys.argv[1:]]),
             progress=report_run,

@@ -151,8 +151,8 @@ def _without_time(group: MethodRuns) -> Iterator[str]:
     free = group.share(lambda run: (run.end_s == run.start_s) & (run.status != FAILED))
     if free > 0:
         yield (
-            f"Of the evaluations of {group.method}, {percent(free)} have no time in the benchmark and were free: a "
-            "budget in seconds does not limit them. Compare with a budget of evaluations."
+            f"Of the evaluations of {group.method}, {percent(free)} have no time in the benchmark, or add none, and "
+            "were free: a budget in seconds does not limit them. Compare with a budget of evaluations."
         )
 
 

@@ -32,8 +32,8 @@ from nasbed.experiments.provenance import (
     provenance_of,
     source_fingerprint,
 )
-from nasbed.experiments.runs import Run, Runs, Setup, load_runs, load_setup, save_run, save_setup
-from nasbed.experiments.searchable import check_budget, check_searchable
+from nasbed.experiments.runs import SAME_IN_A_FOLDER, Run, Runs, Setup, load_runs, load_setup, save_run, save_setup
+from nasbed.experiments.searchable import check_budget, check_continuing, check_searchable
 from nasbed.experiments.simulate import error_line, no_scoring, problem_of, simulate
 from nasbed.experiments.stored_runs import stored_runs
 from nasbed.optimizers import OPTIMIZERS, Optimizer
@@ -60,6 +60,7 @@ class RunTask:
     charge_thinking: bool = False
     guidance: Guidance | None = None
     made_by: Provenance | None = None
+    continue_trainings: bool = False
 
 
 def optimizer_class(name: str) -> type[Optimizer]:
@@ -124,6 +125,7 @@ def _carried_out(task: RunTask, benchmark: Benchmark) -> Run:
         workers=task.workers,
         charge_thinking=task.charge_thinking,
         scoring_s=scoring_s,
+        continue_trainings=task.continue_trainings,
     )
 
 
@@ -156,6 +158,7 @@ def compare(
     scores: str | Path | None = None,
     proxy_dataset: str = "",
     charge_thinking: bool = False,
+    continue_trainings: bool = False,
     timeout_s: float | None = None,
     command: str = "",
     progress: Callable[[str, int, str], None] | None = None,
@@ -183,6 +186,8 @@ def compare(
         scores: a file with the scores of proxies that spaces do not know in closed form.
         proxy_dataset: without that file, the images to score on first.
         charge_thinking: whether a method's own time passes on the simulated clock.
+        continue_trainings: whether a higher fidelity continues an earlier training and costs what it adds; otherwise
+            every evaluation is trained from scratch.
         timeout_s: real seconds a run.
         command: what the report says the runs were made with.
         progress: called with the name, the seed and the error, if any, of each run that ended.
@@ -197,6 +202,7 @@ def compare(
     _check_methods(methods, own_settings, opened_benchmark)
     _check_guidance(methods, guidance)
     check_budget(opened_benchmark, limit)
+    check_continuing(opened_benchmark, continue_trainings)
     check_searchable(benchmark, opened_benchmark, {names[method]: optimizer_class(method) for method in methods})
     guides = [
         guide and resolved(guide, opened_benchmark, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance
@@ -227,6 +233,7 @@ def compare(
             charge_thinking,
             guide,
             made_by[name],
+            continue_trainings,
         )
         for seed in sorted({*range(seeds), *(seed for _, seed in stored.stale)})
         for guide in guides
@@ -241,6 +248,7 @@ def compare(
         workers=workers,
         settings={name: values for name, values in run_settings.items() if values},
         charge_thinking=charge_thinking,
+        continue_trainings=continue_trainings,
         command=command if tasks else "",
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
         benchmark_sha256=benchmark_fingerprint(opened_benchmark),
@@ -379,10 +387,7 @@ def _merge_setup(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
     if not (out / "setup.json").is_file():
         return setup
     old = load_setup(out)
-    stored_key, new_key = (
-        {name: getattr(either, name) for name in ("benchmark", "budget", "workers", "charge_thinking")}
-        for either in (old, setup)
-    )
+    stored_key, new_key = ({name: getattr(either, name) for name in SAME_IN_A_FOLDER} for either in (old, setup))
     check_same_inputs(f"{out} holds runs", stored_key, new_key, remedy="choose another folder")
     check_content(old, setup.benchmark_sha256, out)
     kept_settings = {name: values for name, values in old.settings.items() if name not in names}

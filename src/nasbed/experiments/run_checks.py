@@ -92,6 +92,7 @@ SETUP: dict[str, Kind] = {
     "workers": ("a whole number from 1 on", lambda value: _is_whole(value) and value > 0),
     "settings": ("settings by method", _is_settings),
     "charge_thinking": ("true or false", lambda value: isinstance(value, bool)),
+    "continue_trainings": ("true or false", lambda value: isinstance(value, bool)),
     "command": TEXT,
     "versions": ("texts by package", _is_text_mapping),
     "benchmark_sha256": TEXT,

@@ -34,6 +34,8 @@ _UNREADABLE = (
     *(NotImplementedError, BadZipFile, struct.error, zlib.error),
 )
 """The errors of numpy, zipfile and json on a damaged file."""
+SAME_IN_A_FOLDER = ("benchmark", "budget", "workers", "charge_thinking", "continue_trainings")
+"""The fields of a setup that all runs of a folder, and all runs that are compared, have in common."""
 MOST_REASONS = 3
 """How many different reasons for refused evaluations are kept."""
 
@@ -89,6 +91,8 @@ class Setup:
     settings: Mapping[str, Mapping[str, Any]]
     """By the name under which a method's runs are kept."""
     charge_thinking: bool = False
+    continue_trainings: bool = False
+    """Whether a higher fidelity continued an earlier training; in runs of older versions of nasbed none did."""
     command: str = ""
     """The commands that made the runs, one per line."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -209,7 +213,7 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     """Several sets as one: of one benchmark, budget and number of workers, and no run twice."""
     first = sets[0].setup
     for runs_set in sets[1:]:
-        for name in ("benchmark", "benchmark_sha256", "objective", "budget", "workers", "charge_thinking"):
+        for name in ("benchmark_sha256", "objective", *SAME_IN_A_FOLDER):
             if getattr(runs_set.setup, name) != getattr(first, name):
                 raise InvalidOption(
                     f"compared runs have one {name}, got {getattr(first, name)} and {getattr(runs_set.setup, name)}"

@@ -64,6 +64,15 @@ def check_budget(benchmark: Benchmark, budget: Budget) -> None:
         )
 
 
+def check_continuing(benchmark: Benchmark, continue_trainings: bool) -> None:
+    """Refuse to continue trainings if there is no higher fidelity to continue them to."""
+    if continue_trainings and len(benchmark.fidelities) == 1:
+        raise InvalidOption(
+            f"trainings are continued from one fidelity to a higher one, {benchmark.name} has only "
+            f"{benchmark.fidelities[0]}; omit --continue-trainings"
+        )
+
+
 def _surrogates(table: str) -> str:
     """Advice that leads to a benchmark of the whole space."""
     names = surrogates_of(table)

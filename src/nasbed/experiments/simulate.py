@@ -20,6 +20,7 @@ from nasbed.core.tracebacks import whole_traceback, with_place
 from nasbed.experiments.budget import UNLIMITED
 from nasbed.experiments.budget import Budget as Budget
 from nasbed.experiments.runs import MOST_REASONS, Run
+from nasbed.experiments.trainings import ContinuedTrainings, SeparateTrainings, SimulatedTraining
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 
 MOST_LETTERS = 300
@@ -50,12 +51,15 @@ def simulate(
     workers: int = 1,
     charge_thinking: bool = False,
     scoring_s: Callable[[], float] = no_scoring,
+    continue_trainings: bool = False,
 ) -> Run:
     """Let a method search on a benchmark, with its costs in simulated time.
 
     An evaluation that would end after the budget's last second does not count. Every evaluation is a training of its
-    own: an architecture that is proposed twice is trained twice, with another seed. A refused evaluation counts as
-    failed and costs nothing. The run keeps the first reasons, and the method's own remarks when it ends.
+    own: an architecture that is proposed twice is trained twice, with another seed. With ``continue_trainings``, a
+    higher fidelity continues an earlier training of the architecture, if its result is known by then. That still counts
+    as one evaluation. A refused evaluation counts as failed and costs nothing. The run keeps the first reasons, and the
+    method's own remarks when it ends.
 
     Args:
         optimizer: the method.
@@ -66,11 +70,14 @@ def simulate(
         charge_thinking: whether the real seconds of ask and tell pass on the simulated clock too. The seed then no
             longer repeats the run exactly.
         scoring_s: returns the seconds spent so far on scores without training. They pass on the simulated clock.
+        continue_trainings: whether trainings are paused and continued, see
+            :class:`~nasbed.experiments.trainings.ContinuedTrainings`; otherwise each is from scratch.
     """
     if workers < 1:
         raise InvalidOption(f"a run has at least one worker, got {workers}")
     log = _Log(benchmark)
-    running: list[tuple[float, int, float, Proposal, Observation]] = []
+    trainings = ContinuedTrainings(benchmark) if continue_trainings else SeparateTrainings(benchmark)
+    running: list[tuple[float, int, float, Proposal, SimulatedTraining]] = []
     meter = _Meter(scoring_s, charge_thinking)
     now, proposed, free_of_cost = 0.0, 0, 0
     error = traceback = ""
@@ -84,14 +91,15 @@ def simulate(
                 if not 0 < len(proposals) <= free:
                     raise InvalidOption(f"ask({free}) gives 1 to {free} proposals, got {len(proposals)}")
                 for proposal in proposals:
-                    observation = _evaluate(benchmark, proposal, (seed << 40) + proposed, log)
+                    training = _evaluate(trainings, proposal, (seed << 40) + proposed, log)
                     proposed += 1
-                    heapq.heappush(running, (now + (observation.cost_s or 0.0), proposed, now, proposal, observation))
+                    end = now + (training.observation.cost_s or 0.0)
+                    heapq.heappush(running, (end, proposed, now, proposal, training))
                 if len(running) < workers and proposed < budget.evaluations:
                     continue
             if not running:
                 break
-            end, _, began, proposal, observation = heapq.heappop(running)
+            end, _, began, proposal, training = heapq.heappop(running)
             if end > budget.seconds:
                 break
             free_of_cost = 0 if end > began else free_of_cost + 1
@@ -101,9 +109,10 @@ def simulate(
                     "evaluations"
                 )
             now = max(now, end)
-            log.add(proposal, observation, began, end)
+            log.add(proposal, training.observation, began, end)
+            trainings.pause(training)
             start = perf_counter()
-            optimizer.tell((observation,))
+            optimizer.tell((training.observation,))
             now += meter.passed(start)
         log.add_statements(optimizer, same_model(optimizer, benchmark))
     except Exception as problem:
@@ -132,12 +141,13 @@ def error_line(error: Exception) -> str:
     return with_place(text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 2]} …", error)
 
 
-def _evaluate(benchmark: Benchmark, proposal: Proposal, seed: int, log: _Log) -> Observation:
+def _evaluate(trainings: SeparateTrainings, proposal: Proposal, seed: int, log: _Log) -> SimulatedTraining:
     try:
-        return benchmark.query(proposal.architecture, fidelity=proposal.fidelity, seed=seed)
+        return trainings.evaluate(proposal, seed=seed)
     except NasbedError as refusal:
         log.add_refusal(str(refusal))
-        return Observation(proposal.architecture, fidelity=proposal.fidelity, cost_s=0.0, status=Status.FAILED)
+        failed = Observation(proposal.architecture, fidelity=proposal.fidelity, cost_s=0.0, status=Status.FAILED)
+        return SimulatedTraining(failed, proposal.fidelity or 0, seed, 0.0)
 
 
 class _Meter:

@@ -44,6 +44,12 @@ TEXTS = {
     "bootstrap interval. A run that has found nothing yet, or broke, is last.",
 }
 
+CONTINUED = (
+    "continued: an architecture that is proposed at a higher fidelity continues its earlier training, and costs the "
+    "seconds that this adds (--continue-trainings)"
+)
+FROM_SCRATCH = "from scratch: every evaluation is a training of its own, and costs all its seconds"
+
 
 def write_comparison(
     out: str | Path,
@@ -171,6 +177,8 @@ def _setup_facts(runs: Runs, summary: ComparisonSummary) -> dict[str, object]:
         "seeds": f"{len(seeds)} ({seeds[0]} to {seeds[-1]})" if len(seeds) > 1 else ", ".join(map(str, seeds)),
         "evaluations": sum(len(run) for run in runs.runs),
     }
+    if setup.continue_trainings or len({fidelity for run in runs.runs for fidelity in run.fidelity.tolist()}) > 1:
+        facts["trainings"] = CONTINUED if setup.continue_trainings else FROM_SCRATCH
     facts["methods"] = ", ".join(runs.methods)
     for method in runs.methods:
         settings = setup.settings.get(method, {})

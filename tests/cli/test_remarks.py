@@ -92,10 +92,12 @@ def test_warm_start_that_takes_the_whole_run_is_not_called_random(one_fidelity: 
     assert texts["re+params", "start"].endswith("What is ranked here is what its proxy chose.")
 
 
-def test_hyperband_on_one_fidelity_says_what_it_is(one_fidelity: str, tmp_path: Path) -> None:
-    texts = remarks(one_fidelity, "rs,hb,bohb", "14ev", tmp_path)
+def test_methods_with_several_fidelities_say_what_they_are_on_one(one_fidelity: str, tmp_path: Path) -> None:
+    texts = remarks(one_fidelity, "rs,hb,bohb,asha,dehb", "14ev", tmp_path)
     assert texts["hb", "method"].endswith("nothing to stop early: it is random search.")
     assert texts["bohb", "method"].endswith("its kernel densities alone decide.")
+    assert texts["asha", "method"].endswith("nothing to stop early: it is random search.")
+    assert texts["dehb", "method"].endswith("use de, whose population is larger.")
     assert texts["bohb", "start"].startswith("bohb never left its start")
     assert "rs" not in {method for method, _ in texts}
 

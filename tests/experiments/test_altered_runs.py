@@ -200,6 +200,7 @@ SETUPS: dict[str, Callable[[dict[str, Any]], object]] = {
     "settings a list": lambda data: data.update(settings=[]),
     "settings of texts": lambda data: data.update(settings={"rs": "fast"}),
     "thinking as text": lambda data: data.update(charge_thinking="no"),
+    "trainings as text": lambda data: data.update(continue_trainings="yes"),
     "command a list": lambda data: data.update(command=["nasbed"]),
     "versions a text": lambda data: data.update(versions="all"),
     "versions of numbers": lambda data: data.update(versions={"nasbed": 1}),

@@ -157,6 +157,8 @@ def test_every_method_proposes_the_pool_first_and_continues(name: str, outstandi
         ("hb", 9),
         ("kde", 14),
         ("bohb", 9),
+        ("asha", 9),
+        ("dehb", 9),
         ("bananas", 100),
         ("tpe", 10),
         ("smac", 60),

@@ -1,4 +1,4 @@
-"""Hyperband and BOHB on a table with several budgets, on the simulated clock."""
+"""Methods with several fidelities on a table with several budgets, on the simulated clock."""
 
 from __future__ import annotations
 
@@ -83,9 +83,13 @@ def misleading(tmp_path_factory: pytest.TempPathFactory) -> TabularBenchmark:
     )
 
 
-def search(method: str, benchmark: TabularBenchmark, seed: int, **budget: Any) -> Run:
+def search(
+    method: str, benchmark: TabularBenchmark, seed: int, *, workers: int = 1, continued: bool = False, **budget: Any
+) -> Run:
     optimizer = OPTIMIZERS.get(method)(problem_of(benchmark), np.random.default_rng(seed))
-    run = simulate(optimizer, benchmark, seed=seed, budget=Budget(**budget))
+    run = simulate(
+        optimizer, benchmark, seed=seed, budget=Budget(**budget), workers=workers, continue_trainings=continued
+    )
     assert not run.error
     return run
 
@@ -103,7 +107,7 @@ def brackets(run: Run) -> list[list[list[int]]]:
     return result
 
 
-@pytest.mark.parametrize("method", ["hb", "bohb"])
+@pytest.mark.parametrize("method", ["hb", "bohb", "dehb"])
 @pytest.mark.parametrize("rounds", [1, 6])
 def test_rounds_have_the_evaluations_and_the_cost_of_the_closed_form(
     noisy: TabularBenchmark, method: str, rounds: int
@@ -127,7 +131,7 @@ def test_only_the_best_of_each_rung_continue(noisy: TabularBenchmark, method: st
             assert {codes[index] for index in upper} == {codes[index] for index in ranked[: len(upper)]}
 
 
-@pytest.mark.parametrize("method", ["hb", "bohb"])
+@pytest.mark.parametrize("method", ["hb", "bohb", "asha", "dehb"])
 def test_incumbent_is_one_of_the_longest_trainings_once_there_is_one(noisy: TabularBenchmark, method: str) -> None:
     run = search(method, noisy, seed=0, evaluations=200)
     first = run.fidelity.tolist().index(36)
@@ -136,10 +140,10 @@ def test_incumbent_is_one_of_the_longest_trainings_once_there_is_one(noisy: Tabu
     assert run.value[index[-1]] == run.value[run.fidelity == 36].max() < run.value.max()
 
 
+@pytest.mark.parametrize("method", ["hb", "asha", "dehb"])
 @pytest.mark.parametrize("workers", [3, 10])
-def test_workers_never_wait(noisy: TabularBenchmark, workers: int) -> None:
-    optimizer = OPTIMIZERS.get("hb")(problem_of(noisy), np.random.default_rng(0))
-    run = simulate(optimizer, noisy, seed=0, budget=Budget(seconds=2000.0), workers=workers)
+def test_workers_never_wait(noisy: TabularBenchmark, workers: int, method: str) -> None:
+    run = search(method, noisy, 0, workers=workers, seconds=2000.0)
     assert (run.end_s - run.start_s).sum() > (2000 - max(BUDGETS)) * workers
 
 
@@ -153,9 +157,47 @@ def gains_of_draws(benchmark: TabularBenchmark, method: str) -> Floats:
     return np.array([gains[tuple(code)] for code in np.concatenate(codes).tolist()])
 
 
-@pytest.mark.parametrize("kind", ["noisy", "misleading"])
-def test_bohb_learns_from_the_longest_trainings(kind: str, request: pytest.FixtureRequest) -> None:
-    """Its draws are better than Hyperband's, which are random, even where short trainings mislead."""
+@pytest.mark.parametrize(("method", "kind"), [("bohb", "noisy"), ("bohb", "misleading"), ("dehb", "noisy")])
+def test_draws_learn_from_earlier_trainings(method: str, kind: str, request: pytest.FixtureRequest) -> None:
+    """They are better than Hyperband's, which are random; BOHB's even where short trainings mislead."""
     benchmark = request.getfixturevalue(kind)
-    bohb_gains, random_gains = gains_of_draws(benchmark, "bohb"), gains_of_draws(benchmark, "hb")
-    assert mannwhitneyu(bohb_gains, random_gains, alternative="greater").pvalue < 1e-3
+    gains, random_gains = gains_of_draws(benchmark, method), gains_of_draws(benchmark, "hb")
+    assert mannwhitneyu(gains, random_gains, alternative="greater").pvalue < 1e-3
+
+
+CONTINUED_ROUND_S = (9 * 4 + 3 * (12 - 4) + (36 - 12)) + (3 * 12 + (36 - 12)) + 3 * 36
+"""A round of Hyperband whose promoted trainings are continued, at a second an epoch."""
+
+
+@pytest.mark.parametrize("rounds", [1, 6])
+def test_hyperband_rounds_with_continued_trainings_cost_the_added_epochs(noisy: TabularBenchmark, rounds: int) -> None:
+    run = search("hb", noisy, 0, continued=True, seconds=float(rounds * CONTINUED_ROUND_S))
+    assert Counter(run.fidelity.tolist()) == {budget: rounds * count for budget, count in ROUND.items()}
+    assert run.end_s[-1] == rounds * CONTINUED_ROUND_S
+
+
+@pytest.mark.parametrize("method", ["rs", "hb", "bohb", "asha", "dehb"])
+@pytest.mark.parametrize("workers", [1, 4])
+def test_continued_trainings_take_no_longer_than_trainings_from_scratch(
+    noisy: TabularBenchmark, method: str, workers: int
+) -> None:
+    """The table has one training for each architecture and budget, so one worker makes the same evaluations."""
+    scratch, continued = (
+        search(method, noisy, 0, workers=workers, continued=continued, evaluations=200) for continued in (False, True)
+    )
+    longer, shorter = ((run.end_s - run.start_s) for run in (scratch, continued))
+    assert (longer == scratch.fidelity).all() and (shorter <= continued.fidelity).all()
+    assert continued.end_s[-1] <= scratch.end_s[-1] and (method == "rs" or shorter.sum() < longer.sum())
+    if workers == 1:
+        assert (scratch.codes == continued.codes).all() and (scratch.value == continued.value).all()
+
+
+@pytest.mark.parametrize("method", ["asha", "dehb"])
+@pytest.mark.parametrize("workers", [1, 4])
+def test_runs_with_continued_trainings_repeat_by_their_seed(noisy: TabularBenchmark, method: str, workers: int) -> None:
+    first, again, other = (
+        search(method, noisy, seed, workers=workers, continued=True, seconds=1500.0) for seed in (0, 0, 1)
+    )
+    for name in ("codes", "fidelity", "value", "start_s", "end_s"):
+        assert np.array_equal(getattr(first, name), getattr(again, name))
+    assert not np.array_equal(first.codes, other.codes)

@@ -69,6 +69,6 @@ class ContinuedTrainings(SeparateTrainings):
         return SimulatedTraining(replace(whole, cost_s=max(0.0, total_s - part.total_s)), fidelity, part.seed, total_s)
 
     def pause(self, training: SimulatedTraining) -> None:
-        if training.observation.status is Status.OK:
+        if training.observation.status is Status.OK and training.fidelity < self._benchmark.fidelities[-1]:
             arch = self._benchmark.space.canonical(training.observation.architecture)
             self._paused.setdefault(arch, []).append(training)

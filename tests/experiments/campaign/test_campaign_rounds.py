@@ -177,8 +177,9 @@ def test_campaign_ends_when_its_space_is_used_up(tmp_path: Path) -> None:
     assert "trials were omitted: the space has no new architecture" in status.notes[-1]
 
 
-def test_campaign_methods_may_ask_for_lower_fidelities(tmp_path: Path) -> None:
-    campaign = Campaign("hb", trials=60, shares={"hb": 1}, round=12)
+@pytest.mark.parametrize("method", ["hb", "asha", "dehb"])
+def test_campaign_methods_may_ask_for_lower_fidelities(method: str, tmp_path: Path) -> None:
+    campaign = Campaign("several", trials=60, shares={method: 1}, round=12)
     collect(campaign, FunctionTrainer(quality, "nb201", fidelities=(1, 3, 9)), tmp_path / "journal.sqlite")
     assert {row[0].fidelity for row in table(tmp_path / "journal.sqlite")} == {1, 3, 9}
 

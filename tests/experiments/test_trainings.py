@@ -216,9 +216,9 @@ def test_command_and_page_state_that_trainings_are_continued(table: str, tmp_pat
     options = ("--optimizers", "asha,dehb", "--seeds", 1, "--budget", "60ev", "--engine", "serial", "--out", out)
     result = run_command("run", table, *options, "--continue-trainings")
     assert result.returncode == 0, result.stderr
-    assert (
-        load_setup(out).continue_trainings and "continued: an architecture that is" in (out / "report.html").read_text()
-    )
+    page = (out / "report.html").read_text()
+    assert load_setup(out).continue_trainings
+    assert "60ev a run, trainings continued" in page and "continued: an architecture that is proposed" in page
     scratch = compare(table, ["asha", "dehb"], seeds=1, budget="60ev", out=tmp_path / "b", engine=SerialEngine())
     assert not scratch.setup.continue_trainings
     assert sum(run.end_s[-1] for run in load_runs(out).runs) < sum(run.end_s[-1] for run in scratch.runs)

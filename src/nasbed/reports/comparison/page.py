@@ -160,7 +160,8 @@ def _save_figures(folder: Path, compared: Comparison, styles: Mapping[str, LineS
 def _lead(runs: Runs) -> str:
     count, seeds = len(runs.methods), len({run.seed for run in runs.runs})
     methods = f"{count} method{'s' if count != 1 else ''}, {seeds} seed{'s' if seeds != 1 else ''}"
-    return f"{methods}, {runs.setup.budget} a run."
+    continued = ", trainings continued at higher fidelities" if runs.setup.continue_trainings else ""
+    return f"{methods}, {runs.setup.budget} a run{continued}."
 
 
 def _setup_facts(runs: Runs, summary: ComparisonSummary) -> dict[str, object]:

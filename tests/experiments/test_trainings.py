@@ -67,8 +67,8 @@ class Script(Optimizer):
         self.observations: list[Observation] = []
 
     def ask(self, n: int = 1) -> list[Proposal]:
-        asked, self.proposals = self.proposals[:n], self.proposals[n:]
-        return asked
+        batch, self.proposals = self.proposals[:n], self.proposals[n:]
+        return batch
 
     def tell(self, observations: Sequence[Observation]) -> None:
         self.observations += observations
@@ -185,16 +185,16 @@ def test_folder_of_a_killed_command_continues_to_the_same_runs(table: str, tmp_p
     with pytest.raises(Killed):
         compare(table, methods, out=tmp_path / "killed", continue_trainings=True, progress=kill_after_two, **options)
     assert len(load_runs(tmp_path / "killed").runs) == 2
-    made: list[tuple[str, int]] = []
+    completed: list[tuple[str, int]] = []
     resumed = compare(
         table,
         methods,
         out=tmp_path / "killed",
         continue_trainings=True,
-        progress=lambda name, seed, error: made.append((name, seed)),
+        progress=lambda name, seed, error: completed.append((name, seed)),
         **options,
     )
-    assert made == [("asha", 1), ("dehb", 1)] and resumed.setup.continue_trainings
+    assert completed == [("asha", 1), ("dehb", 1)] and resumed.setup.continue_trainings
     for method in methods:
         for run, same in zip(whole.of(method), resumed.of(method), strict=True):
             assert not run.error and len(set(run.fidelity.tolist())) > 1

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,82 @@ def test_local_search_waits_for_the_whole_neighbourhood() -> None:
     assert optimizer.ask()[0].architecture not in set(NB201.neighbors(max(near, key=accuracy)))
     optimizer.tell((evaluated(near[0], accuracy(near[0])),))
     assert optimizer.ask()[0].architecture in set(NB201.neighbors(max(near, key=accuracy)))
+
+
+STAIRS = [(1,) * step + (0,) * (6 - step) for step in range(7)]
+
+
+def prefix(arch: Architecture) -> float:
+    """A landscape of stairs: how many edges in a row, from the first on, have operation 1. From a stair, one neighbour of
+    24 is better, the next stair, so that every local search from below climbs them one by one."""
+    return float(next((place for place, choice in enumerate(arch.code) if choice != 1), 6))
+
+
+def climb(**settings: Any) -> list[tuple[int, ...]]:
+    """The codes that a search from the lowest stair evaluates until it finds the top."""
+    optimizer = LocalSearch(problem_on(NB201), np.random.default_rng(0), **settings)
+    start = optimizer.begin_with(Architecture("nb201", STAIRS[0])).architecture
+    optimizer.tell((evaluated(start, prefix(start)),))
+    codes = [start.code]
+    while codes[-1] != STAIRS[-1]:
+        codes += [arch.code for arch in trace(optimizer, prefix, 1)]
+    return codes
+
+
+def distance(left: tuple[int, ...], right: tuple[int, ...]) -> int:
+    return sum(a != b for a, b in zip(left, right, strict=True))
+
+
+def test_local_search_with_first_improvement_moves_before_the_neighbourhood_is_evaluated() -> None:
+    """All that is evaluated between two stairs are neighbours of the lower one."""
+    codes = climb(first_improvement=True)
+    places = [codes.index(stair) for stair in STAIRS]
+    assert places == sorted(places)
+    for stair, (begin, end) in zip(STAIRS, pairwise(places), strict=False):
+        assert all(distance(stair, code) == 1 for code in codes[begin + 1 : end])
+    assert len(set(codes)) == len(codes)
+    assert len(codes) < len(climb())
+
+
+def test_local_search_without_it_evaluates_the_whole_neighbourhood_of_each_stair() -> None:
+    codes = climb()
+    for stair in STAIRS[:-2]:
+        assert {arch.code for arch in NB201.neighbors(Architecture("nb201", stair))} <= set(codes)
+    assert codes.index(STAIRS[1]) < 25 <= codes.index(STAIRS[2])
+
+
+def test_local_search_with_first_improvement_moves_to_a_better_one_that_it_knows() -> None:
+    optimizer = LocalSearch(problem_on(NB201), np.random.default_rng(0), first_improvement=True)
+    start, known = (Architecture("nb201", STAIRS[step]) for step in (0, 1))
+    optimizer.begin_with(start)
+    optimizer.tell([evaluated(arch, prefix(arch)) for arch in (known, start)])
+    assert distance(optimizer.ask()[0].architecture.code, known.code) == 1
+
+
+@pytest.mark.parametrize("first_improvement", [False, True])
+def test_local_search_begins_a_walk_at_the_best_of_its_starts(first_improvement: bool) -> None:
+    """White et al. begin at the best of ten random ones."""
+    optimizer = LocalSearch(problem_on(NB201), np.random.default_rng(3), starts=10, first_improvement=first_improvement)
+    archs = trace(optimizer, prefix, 11)
+    twin = np.random.default_rng(3)
+    assert archs[:10] == [NB201.sample(twin) for _ in range(10)]
+    assert distance(archs[10].code, max(archs[:10], key=prefix).code) == 1
+
+
+def test_local_search_draws_new_starts_for_each_walk() -> None:
+    """On stairs every walk ends at the top, once all 24 neighbours of the top are evaluated."""
+    archs = trace(LocalSearch(problem_on(NB201), np.random.default_rng(3), starts=10), prefix, 250)
+    top = Architecture("nb201", STAIRS[-1])
+    end = 1 + max(archs.index(near) for near in NB201.neighbors(top))
+    assert distance(archs[end + 10].code, max(archs[end : end + 10], key=prefix).code) == 1
+
+
+def test_local_search_with_first_improvement_proposes_later_what_it_passed_over() -> None:
+    """Neighbours that were queued and dropped at a move are not taken for evaluated: all of a small space is."""
+    tiny = conditional_space()
+    optimizer = LocalSearch(problem_on(tiny), np.random.default_rng(0), first_improvement=True)
+    archs = trace(optimizer, lambda arch: 50 + sum(arch.code), 40)
+    assert set(archs[: tiny.size]) == set(tiny.enumerate())
 
 
 # --- differential evolution and REINFORCE ----------------------------------------------------------------------------
@@ -281,6 +358,8 @@ def test_method_works_where_most_vectors_are_no_architecture(name: str) -> None:
         ("re", {"population_size": 0}),
         ("nre", {"sample_size": 2.5}),
         ("ls", {"tries": 0}),
+        ("ls", {"starts": 0}),
+        ("ls", {"first_improvement": "no"}),
         ("de", {"population_size": 3}),
         ("de", {"mutation_factor": math.nan}),
         ("de", {"crossover_probability": 1.5}),

@@ -15,11 +15,14 @@ from nasbed.optimizers.settings import defaults_of
 from nasbed.spaces import space
 from nasbed.testing.optimizers import problem_on
 
+FLAGS = [("tpe", "multivariate"), ("ls", "first_improvement")]
 NUMBERS = [
     (method, setting.name)
     for method in OPTIMIZERS
     for setting in fields(OPTIMIZERS.get(method))
-    if setting.name in defaults_of(OPTIMIZERS.get(method)) and setting.name not in ("second", "multivariate")
+    if setting.name in defaults_of(OPTIMIZERS.get(method))
+    and setting.name != "second"
+    and (method, setting.name) not in FLAGS
 ]
 
 
@@ -31,6 +34,13 @@ def make(method: str, **settings: Any) -> None:
 def test_setting_refuses_what_is_no_number_in_its_range(method: str, setting: str) -> None:
     for value in (-1, -(10**400), math.nan, math.inf, True, "3", [3]):
         with pytest.raises((InvalidOption, MissingDependency), match=f"^{setting} is a (whole )?number|needs"):
+            make(method, **{setting: value})
+
+
+@pytest.mark.parametrize(("method", "setting"), FLAGS)
+def test_setting_that_is_on_or_off_refuses_all_else(method: str, setting: str) -> None:
+    for value in ("no", "false", 0, 1, None):
+        with pytest.raises((InvalidOption, MissingDependency), match=f"^{setting} is true or false, got|needs"):
             make(method, **{setting: value})
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Proposal
-from nasbed.optimizers.settings import integer
+from nasbed.optimizers.settings import flag, integer
 
 Code = tuple[int, ...]
 
@@ -21,6 +21,10 @@ class LocalSearch(Optimizer):
 
     This is the local search of White et al. (2021, "Exploring the loss landscape in neural architecture search"). The
     neighbourhood is the space's own, evaluated in random order, since a budget may end within it.
+
+    A walk begins at the best of ``starts`` random architectures. With ``first_improvement`` it moves as soon as a
+    neighbour is better, and the rest of the neighbourhood is not evaluated. The authors' code has 10 starts and moves
+    at the first improvement; the defaults, 1 and the whole neighbourhood, are the basic algorithm of their paper.
 
     Nothing is evaluated twice, up to the space's canonical form: what was evaluated before counts with its first
     result. A worker that finds the neighbourhood handed out evaluates a new random architecture, whose result counts
@@ -33,46 +37,60 @@ class LocalSearch(Optimizer):
     name = "ls"
     summary = "local search with restarts"
 
+    starts: int = integer(1, low=1)
+    first_improvement: bool = flag(False)
     tries: int = integer(100, low=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._losses: dict[Code, float] = {}
         self._proposed: set[Code] = set()
-        self._starts: list[Architecture] = []
-        self._start: Architecture | None = None
-        self._current: Architecture | None = None
-        self._near: dict[Code, Architecture] = {}
+        self._warm_start: list[Architecture] = []
+        self._walking = False
+        self._starts_to_draw = 0
+        self._current: Code | None = None
+        self._candidates: dict[Code, Architecture] = {}
+        """Where the walk may go next: its starts, then the neighbours of the current architecture."""
         self._missing: set[Code] = set()
-        self._queue: deque[Architecture] = deque()
+        self._queue: deque[tuple[Code, Architecture]] = deque()
 
     def begin_with(self, arch: Architecture) -> Proposal:
-        """The first walk starts from the best of these that is evaluated by then. The authors' code evaluates ten
-        random ones first."""
+        """The first walk starts from the best of these that is evaluated by then."""
         self._proposed.add(self._key(arch))
-        self._starts.append(arch)
+        self._warm_start.append(arch)
         return Proposal(arch)
 
     def ask(self, n: int = 1) -> list[Proposal]:
         return [Proposal(self._next()) for _ in range(n)]
 
     def _next(self) -> Architecture:
-        if self._starts:
-            self._begin_walk()
+        if self._warm_start:
+            self._begin_warm_walk()
         if self._queue:
-            return self._queue.popleft()
+            key, arch = self._queue.popleft()
+            self._proposed.add(key)
+            return arch
         arch = self._new_architecture()
-        if self._start is None:
-            self._start = arch
-            self._missing = {self._key(arch)}
+        if not self._walking:
+            self._begin_walk({})
+            self._starts_to_draw = self.starts
+        if self._starts_to_draw:
+            self._starts_to_draw -= 1
+            self._candidates[self._key(arch)] = arch
+            self._missing.add(self._key(arch))
         return arch
 
-    def _begin_walk(self) -> None:
-        evaluated = [arch for arch in self._starts if self._key(arch) in self._losses]
-        self._starts = []
-        if evaluated and self._start is None:
-            self._start = min(evaluated, key=lambda arch: self._losses[self._key(arch)])
+    def _begin_warm_walk(self) -> None:
+        keyed = {self._key(arch): arch for arch in self._warm_start}
+        evaluated = {key: arch for key, arch in keyed.items() if key in self._losses}
+        self._warm_start = []
+        if evaluated and not self._walking:
+            self._begin_walk(evaluated)
             self._walk()
+
+    def _begin_walk(self, candidates: dict[Code, Architecture]) -> None:
+        self._walking = True
+        self._candidates = candidates
 
     def _new_architecture(self) -> Architecture:
         for _ in range(self.tries):
@@ -91,32 +109,42 @@ class LocalSearch(Optimizer):
             key = self._key(observation.architecture)
             self._proposed.add(key)
             self._losses.setdefault(key, self.problem.loss(observation))
-            self._missing.discard(key)
+            if key in self._missing:
+                self._missing.remove(key)
+                if self.first_improvement and self._current is not None and self._improves(key):
+                    self._keep_only(key)
         self._walk()
 
+    def _improves(self, key: Code) -> bool:
+        return self._losses[key] < (math.inf if self._current is None else self._losses[self._current])
+
+    def _keep_only(self, key: Code) -> None:
+        """Drop the rest of the neighbourhood, so that the walk moves there next."""
+        self._candidates = {key: self._candidates[key]}
+        self._missing = set()
+        self._queue.clear()
+
     def _walk(self) -> None:
-        while self._start is not None and not self._missing:
+        while self._walking and not self._missing and not self._starts_to_draw:
             self._move()
 
     def _move(self) -> None:
-        """All pending results are in: expand the start, move to the best neighbour, or end the walk."""
-        if self._current is None:
-            best = self._start
-            improved = best is not None and self._losses[self._key(best)] < math.inf
+        """All pending results are in: move to the best start or neighbour if it improves, or end the walk."""
+        key = min(self._candidates, key=self._losses.__getitem__, default=None)
+        if key is not None and self._improves(key):
+            self._expand(key, self._candidates[key])
         else:
-            key = min(self._near, key=self._losses.__getitem__, default=None)
-            best = self._near[key] if key is not None else None
-            improved = key is not None and self._losses[key] < self._losses[self._key(self._current)]
-        if best is not None and improved:
-            self._expand(best)
-        else:
-            self._start = self._current = None
+            self._walking, self._current = False, None
 
-    def _expand(self, arch: Architecture) -> None:
-        self._current = arch
-        self._near = {self._key(neighbor): neighbor for neighbor in self.space.neighbors(arch)}
-        self._near.pop(self._key(arch), None)
-        self._missing = {key for key in self._near if key not in self._losses}
-        fresh = [key for key in self._near if key not in self._proposed]
-        self._proposed.update(fresh)
-        self._queue.extend(self._near[fresh[index]] for index in self.rng.permutation(len(fresh)).tolist())
+    def _expand(self, key: Code, arch: Architecture) -> None:
+        self._current = key
+        self._candidates = {self._key(neighbor): neighbor for neighbor in self.space.neighbors(arch)}
+        self._candidates.pop(key, None)
+        evaluated = [near for near in self._candidates if near in self._losses]
+        self._missing = self._candidates.keys() - evaluated
+        fresh = [near for near in self._candidates if near not in self._proposed]
+        order = self.rng.permutation(len(fresh)).tolist()
+        self._queue.extend((fresh[index], self._candidates[fresh[index]]) for index in order)
+        best = min(evaluated, key=self._losses.__getitem__, default=None)
+        if self.first_improvement and best is not None and self._improves(best):
+            self._keep_only(best)

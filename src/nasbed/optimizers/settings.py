@@ -30,6 +30,21 @@ class SettingRange:
         return self.type(value)
 
 
+class SettingFlag:
+    """The values of a setting that is on or off."""
+
+    def validate(self, name: str, value: Any) -> bool:
+        """The value, if it is one of the two; texts such as ``no`` would count as true."""
+        if not isinstance(value, bool):
+            raise InvalidOption(f"{name} is true or false, got {shorten(value)}")
+        return value
+
+
+def flag(default: bool) -> Any:
+    """A setting that is true or false."""
+    return _setting(default, SettingFlag())
+
+
 def integer(default: int | None, *, low: int) -> Any:
     """A setting that is a whole number of at least ``low``; ``None`` is allowed where it is the default."""
     return _setting(default, SettingRange(int, lambda value: value >= low, f"a whole number of at least {low}"))
@@ -46,7 +61,7 @@ def number_above(default: float, low: float) -> Any:
     return _setting(default, SettingRange(float, lambda value: low < value <= _MOST, f"a number above {low:g}"))
 
 
-def _setting(default: float | None, allowed: SettingRange) -> Any:
+def _setting(default: float | None, allowed: SettingRange | SettingFlag) -> Any:
     return field(default=default, metadata={_RANGE: allowed})
 
 

@@ -18,7 +18,7 @@ from nasbed.core.errors import MissingDependency
 from nasbed.core.observation import Observation
 from nasbed.optimizers.base import Optimizer, Proposal
 from nasbed.optimizers.parameters import Parameter, Parameters
-from nasbed.optimizers.settings import integer
+from nasbed.optimizers.settings import flag, integer
 
 if TYPE_CHECKING:
     import optuna
@@ -45,7 +45,7 @@ class TPE(Optimizer):
 
     n_startup_trials: int = integer(10, low=0)
     n_ei_candidates: int = integer(24, low=1)
-    multivariate: bool = True
+    multivariate: bool = flag(True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

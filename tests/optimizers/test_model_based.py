@@ -125,6 +125,16 @@ def test_hyperband_takes_the_budgets_of_nas_bench_101() -> None:
     assert budgets_of((12, 200), 3) == (12, 200)
 
 
+@pytest.mark.parametrize("method", ["hb", "bohb"])
+@pytest.mark.parametrize(("lowest", "rungs"), [(None, {1}), (4, {4}), (37, {108}), (500, {108})])
+def test_hyperband_starts_at_its_lowest_fidelity(method: str, lowest: int | None, rungs: set[int]) -> None:
+    """The scripts of NAS-Bench-101 have min_budget 4; 37 and 108 are less than a factor of three apart."""
+    problem = Problem(space("nb201"), ACCURACY, (1, 4, 12, 37, 108))
+    settings: dict[str, Any] = {"lowest_fidelity": lowest}
+    optimizer = OPTIMIZERS.get(method)(problem, np.random.default_rng(0), **settings)
+    assert {proposal.fidelity for proposal in optimizer.ask(4)} == rungs
+
+
 def test_hyperband_promotes_the_best_third() -> None:
     optimizer, score = make("hb", space("nb201"), 0, fidelities=(1, 3, 9)), additive(0)
     history = search(optimizer, score, 13)
@@ -262,7 +272,29 @@ def test_tpe_is_optuna() -> None:
     assert len({trial.architecture for trial in history}) < 120
 
 
-# --- HEBO -----------------------------------------------------------------------------------------------------------------
+# --- SMAC and HEBO -----------------------------------------------------------------------------------------------------------------
+
+
+def test_smac_evaluates_incumbents_again_and_poor_challengers_once() -> None:
+    """NAS-Bench-101, section 4.1: SMAC evaluates the same architecture several times, in its scripts up to four. Without
+    noise, one that is worse than the incumbent at first is never evaluated again, and a final incumbent is four times."""
+    pytest.importorskip("smac", reason="needs smac")
+    settings = {**QUICK["smac"], "initial_per_parameter": 0, "max_evaluations": 4}
+    smac = SMAC(problem_on(space("nb201")), np.random.default_rng(1), **settings)
+    values: dict[Architecture, list[float]] = {}
+    incumbents: list[Architecture] = []
+    for _ in range(30):
+        (proposal,) = smac.ask(1)
+        arch, observation = proposal.architecture, measured(proposal)
+        accuracy = observation["validation_accuracy"]
+        if arch not in values and (not incumbents or accuracy > values[incumbents[-1]][0]):
+            incumbents.append(arch)
+        values.setdefault(arch, []).append(accuracy)
+        smac.tell([observation])
+    counts = {arch: len(evaluations) for arch, evaluations in values.items()}
+    assert {arch for arch, count in counts.items() if count > 1} <= set(incumbents)
+    assert max(counts.values()) == counts[incumbents[-1]] == 4
+    assert len(counts) > 10
 
 
 def smac_proposals() -> list[tuple[int, ...]]:

@@ -16,8 +16,8 @@ class BOHB(Parzen, Hyperband):
     """Hyperband's schedule; new architectures come from the model of the highest fidelity that has enough evaluations
     (Falkner et al. 2018).
 
-    ``eta`` is Hyperband's. The other settings are those of the densities. ``good`` is the share called good,
-    ``samples`` are those of the acquisition function, and ``random_fraction`` is drawn without the model.
+    ``eta`` and ``lowest_fidelity`` are Hyperband's, the other settings those of the densities. ``good`` is the share
+    called good, ``samples`` are those of the acquisition function, and ``random_fraction`` is drawn without the model.
     ``min_points`` is one more than there are parameters; ``bandwidth_factor`` and ``min_bandwidth`` set kernel widths.
     Their defaults are those of the reference implementation, HpBandSter; :class:`~nasbed.optimizers.kde.KDE` lists the
     differences.

@@ -12,7 +12,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.optimizers.archive import ProposalArchive
 from nasbed.optimizers.base import Optimizer, Proposal
-from nasbed.optimizers.settings import number_above
+from nasbed.optimizers.settings import integer, number_above
 
 Schedule = tuple[tuple[int, int], ...]
 """A bracket: how many architectures its rungs hold, and the fidelity of each."""
@@ -111,8 +111,9 @@ class Hyperband(Optimizer):
     """Successive halving over brackets that trade many short evaluations for few long ones (Li et al. 2018).
 
     ``eta``: the share promoted is 1/eta, and rungs lie at least that factor apart; 3, as in HpBandSter and as the
-    budgets of NAS-Bench-101 are spaced. Only fidelities that the problem has are used. With a single one it is random
-    search. If no open bracket has work for a worker, the worker opens the next one, so no worker waits.
+    budgets of NAS-Bench-101 are spaced. Only fidelities that the problem has are used, from ``lowest_fidelity`` on; the
+    highest always is. With a single one it is random search. If no open bracket has work for a worker, the worker opens
+    the next one, so no worker waits.
     """
 
     name = "hb"
@@ -122,10 +123,13 @@ class Hyperband(Optimizer):
     """What is left of the method where there is nothing to stop early."""
 
     eta: float = number_above(3, 1)
+    lowest_fidelity: int | None = integer(None, low=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._schedules = schedules(budgets_of(self.problem.fidelities, self.eta), self.eta)
+        lowest = min(self.lowest_fidelity or 0, max(self.problem.fidelities))
+        fidelities = [fidelity for fidelity in self.problem.fidelities if fidelity >= lowest]
+        self._schedules = schedules(budgets_of(fidelities, self.eta), self.eta)
         self._bracket_count = 0
         self._brackets: list[Bracket] = []
         self._pending: dict[tuple[Architecture, int], deque[Bracket]] = {}

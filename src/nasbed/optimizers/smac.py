@@ -6,11 +6,13 @@ import logging
 import math
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +38,12 @@ TRIES = 20
 
 @dataclass(eq=False, kw_only=True)
 class SMAC(Optimizer):
-    """The package SMAC3 with its facade for hyperparameter optimisation (Lindauer et al. 2022), each architecture
-    evaluated once.
+    """The package SMAC3 with its facade for hyperparameter optimisation (Lindauer et al. 2022).
 
-    The settings and their defaults are the facade's. As there, the forest models the logarithm of the loss, measured
-    from the best possible value; an objective without such a bound is modelled as it is. Failed architectures and
-    invalid configurations are reported as crashed with the worst loss so far.
+    The settings and their defaults are the facade's, except that by default each architecture is evaluated once. As
+    there, the forest models the logarithm of the loss, measured from the best possible value; an objective without such
+    a bound is modelled as it is. Failed architectures and invalid configurations are reported as crashed with the worst
+    loss so far. Configurations of one architecture share its evaluations.
     """
 
     name = "smac"
@@ -50,21 +52,24 @@ class SMAC(Optimizer):
     draws_from_space = False
     filtered = "never"
 
-    initial_per_parameter: int = integer(10, low=1)
-    """Points of a Sobol sequence to start with, for each parameter."""
+    initial_per_parameter: int = integer(10, low=0)
+    """Points of a Sobol sequence to start with, for each parameter; with 0 it starts with a single one."""
     random_fraction: float = number(0.2, low=0, high=1)
     """The share of proposals that are drawn at random."""
     challengers: int = integer(10_000, low=1)
     """Configurations at which the acquisition function is computed."""
     local_search_iterations: int = integer(10, low=0)
     """Local searches for its maximum."""
+    max_evaluations: int = integer(1, low=1)
+    """The most evaluations of an architecture: above 1, SMAC evaluates the incumbent again, and a challenger as often
+    as the incumbent while it looks better."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._source = deepcopy(self.space.configspace())
         lowest = self.problem.lowest_loss
         self._floor = lowest if math.isfinite(lowest) else None
-        self._initial = self.initial_per_parameter * len(self._source)
+        self._initial = max(1, self.initial_per_parameter * len(self._source))
         self._make = partial(
             _facade,
             self._source,
@@ -72,14 +77,17 @@ class SMAC(Optimizer):
             random_fraction=self.random_fraction,
             challengers=self.challengers,
             local_search_iterations=self.local_search_iterations,
+            max_evaluations=self.max_evaluations,
             logarithmic=self._floor is not None,
         )
         with _quiet():
             self._facade = self._make(initial=self._initial)
         self._warm_start: list[tuple[TrialInfo, float]] | None = None
         self._archive = ProposalArchive(self.space)
-        self._pending: dict[Architecture, list[TrialInfo]] = {}
-        self._costs: dict[Architecture, float] = {}
+        self._offered: Counter[Configuration] = Counter()
+        self._pending: dict[Architecture, list[list[TrialInfo]]] = {}
+        """By architecture, the trials that wait for each of its evaluations that were proposed."""
+        self._costs: dict[Architecture, list[float]] = {}
 
     @property
     def start_size(self) -> int:
@@ -89,8 +97,7 @@ class SMAC(Optimizer):
         """SMAC gets it when it is first asked; its own initial design is shorter by as much."""
         if self._warm_start is None:
             self._warm_start = []
-        self._archive.add(arch)
-        self._pending.setdefault(self.space.canonical(arch), []).append(self._trial_of(arch))
+        self._register(arch, self._trial_of(arch))
         return Proposal(arch)
 
     def ask(self, n: int = 1) -> list[Proposal]:
@@ -109,8 +116,9 @@ class SMAC(Optimizer):
             loss = self.problem.loss(observation)
             if self._floor is not None:
                 loss = max(loss - self._floor, 1e-9)
-            self._costs[form] = loss
-            for trial in self._pending.pop(form, ()):
+            self._costs.setdefault(form, []).append(loss)
+            waiting = self._pending.get(form)
+            for trial in waiting.pop(0) if waiting else ():
                 self._report(trial, loss)
 
     def _next(self) -> Architecture:
@@ -123,18 +131,24 @@ class SMAC(Optimizer):
             except NasbedError:
                 self._report(trial, math.inf)
                 continue
-            form = self.space.canonical(arch)
-            if form in self._costs:
-                self._report(trial, self._costs[form])
-                continue
-            repeated = arch in self._archive
-            self._pending.setdefault(form, []).append(trial)
-            if not repeated:
-                self._archive.add(arch)
+            form, number = self.space.canonical(arch), self._offered[trial.config]
+            self._offered[trial.config] += 1
+            costs, pending = self._costs.get(form, []), self._pending.get(form, [])
+            if number < len(costs):
+                self._report(trial, costs[number])
+            elif number < len(costs) + len(pending):
+                pending[number - len(costs)].append(trial)
+            else:
+                self._register(arch, trial)
                 return arch
         arch = self._archive.sample(self.rng)
-        self._pending.setdefault(self.space.canonical(arch), []).append(self._trial_of(arch))
+        self._register(arch, self._trial_of(arch))
         return arch
+
+    def _register(self, arch: Architecture, trial: TrialInfo) -> None:
+        """Note that an evaluation is proposed, whose result is the trial's."""
+        self._archive.add(arch)
+        self._pending.setdefault(self.space.canonical(arch), []).append([trial])
 
     def _offer(self) -> TrialInfo | None:
         """SMAC's next configuration; ``None`` when it has tried them all."""
@@ -160,7 +174,7 @@ class SMAC(Optimizer):
             return
         failed = not math.isfinite(cost)
         if failed:
-            cost = max(filter(math.isfinite, self._costs.values()), default=1.0)
+            cost = max(filter(math.isfinite, chain.from_iterable(self._costs.values())), default=1.0)
         value = TrialValue(cost=cost, status=StatusType.CRASHED if failed else StatusType.SUCCESS)
         with _quiet():
             self._facade.tell(trial, value, save=False)
@@ -174,6 +188,7 @@ def _facade(
     random_fraction: float,
     challengers: int,
     local_search_iterations: int,
+    max_evaluations: int,
     logarithmic: bool,
 ) -> HyperparameterOptimizationFacade:
     try:
@@ -187,7 +202,9 @@ def _facade(
         ) from None
     logging.getLogger("smac").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="nasbed-smac-") as folder:
-        scenario = Scenario(source, output_directory=Path(folder), deterministic=True, n_trials=10**9, seed=seed)
+        scenario = Scenario(
+            source, output_directory=Path(folder), deterministic=max_evaluations == 1, n_trials=10**9, seed=seed
+        )
         return Facade(
             scenario,
             model=_frugal(Facade.get_model(scenario)),
@@ -198,7 +215,7 @@ def _facade(
                     scenario, challengers=challengers, local_search_iterations=local_search_iterations
                 )
             ),
-            intensifier=Facade.get_intensifier(scenario, max_config_calls=1),
+            intensifier=Facade.get_intensifier(scenario, max_config_calls=max_evaluations),
             acquisition_function=None if logarithmic else EI(),
             runhistory_encoder=None if logarithmic else RunHistoryEncoder(scenario),
             logging_level=False,

@@ -12,6 +12,7 @@ from ConfigSpace import CategoricalHyperparameter, UniformFloatHyperparameter, U
 
 from nasbed import space
 from nasbed.core.errors import NotFitted
+from nasbed.optimizers.hyperband import budgets_of
 from nasbed.surrogates import Examples
 from nasbed.surrogates.models.mlp import MLP
 from nasbed.surrogates.scaling import TargetScale
@@ -117,7 +118,8 @@ def test_mlp_tuning_ranges_and_budgets_are_those_of_the_paper() -> None:
     switches = {parameter.name for parameter in ranges.values() if isinstance(parameter, CategoricalHyperparameter)}
     assert switches == {"log_transform", "ranking_loss"}
     name, steps = MLP.budgets()
-    assert name == "epochs" and (steps[0], steps[-1]) == (4, 128)
+    assert name == "epochs" and budgets_of(steps, 3) == steps == tuple(int(128 / 3**power) for power in (3, 2, 1, 0))
+    assert (steps[0], steps[-1]) == (4, 128)  # appendix E.3
 
 
 @pytest.mark.parametrize("logarithm", [False, True])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nasbed.optimizers import OPTIMIZERS
+from nasbed.optimizers.presets import METHOD_PRESETS
 from nasbed.optimizers.settings import defaults_of
 from nasbed.studies.methods.page import setting_text
 
@@ -26,6 +27,17 @@ def test_methods_page_has_every_setting_with_its_default_and_a_source(name: str)
     assert {setting: default for setting, default, _ in rows} == expected
     if not expected:
         assert "no settings" in SECTIONS[name]
+
+
+def test_methods_page_has_every_number_of_the_presets_with_its_source() -> None:
+    section = PAGE.partition("## Presets by paper\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| `(\w+)` \| (\S+) \| (\S.*) \|$", section, flags=re.MULTILINE)
+    assert sorted(rows) == sorted(
+        (name, method, setting, str(entry.value), entry.source)
+        for name in METHOD_PRESETS
+        for method, entries in METHOD_PRESETS.get(name).owners.items()
+        for setting, entry in entries.items()
+    )
 
 
 def test_methods_page_gives_the_command_of_the_page_of_figures() -> None:

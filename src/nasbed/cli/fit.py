@@ -18,7 +18,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import print_table
 from nasbed.terminal.progress import note
-from nasbed.terminal.report_options import Fidelity, MetricKey, Processes, check_folder
+from nasbed.terminal.report_options import Fidelity, MetricKey, ModelPreset, Processes, check_folder
 from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def fit(
         Path | None,
         typer.Option("--settings", metavar="FILE", help="A file of settings from 'nasbed tune': DIR/best.json."),
     ] = None,
+    preset: ModelPreset = "",
     settings: tuning.Set = None,
     metric: MetricKey = None,
     fidelity: Fidelity = None,
@@ -81,6 +82,8 @@ def fit(
     Writes the surrogate and a report page next to it.
 
     Example: nasbed fit nb201/cifar10 --model lgb --ensemble 10 --out surrogates/mine.snb
+
+    Example: nasbed fit nb201/cifar10 --model gin --preset appendix-b --at-least 50
     """
     on_interrupt(lambda: NOTHING_KEPT)
 
@@ -89,12 +92,18 @@ def fit(
     from nasbed.reports.fit.page import write_fit_report
     from nasbed.surrogates.artefact import Artefact
     from nasbed.surrogates.making import RUNTIME_MODEL, make_surrogate
+    from nasbed.surrogates.presets import MODEL_PRESETS
 
     if tune is not None and settings_file is not None:
         raise InvalidOption("settings are either tuned or read from a file, got --tune and --settings; omit one")
+    if preset and (tune is not None or settings_file is not None):
+        other = "--tune" if tune is not None else "--settings"
+        raise InvalidOption(f"settings are from a preset, or tuned, or from a file, got --preset and {other}; omit one")
     tuning.check_model(model)
     results = tuning.results_of(table)
     model_settings = settings_by_key(settings or [])
+    if preset:
+        model_settings = MODEL_PRESETS.get(preset).settings(model) | model_settings
     if settings_file is not None:
         model_settings = load_settings(settings_file, model) | model_settings
     tuning.check_settings(model, results, model_settings)

@@ -1,4 +1,4 @@
-"""``nasbed list …``: available spaces, benchmarks, optimizers, surrogates and recipes."""
+"""``nasbed list …``: available spaces, benchmarks, optimizers, surrogates, presets and recipes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nasbed.benchmarks.catalog import Card
     from nasbed.spaces import SearchSpace
 
-app = typer.Typer(help="List spaces, benchmarks, optimizers, surrogates or recipes.", no_args_is_help=True)
+app = typer.Typer(help="List spaces, benchmarks, optimizers, surrogates, presets or recipes.", no_args_is_help=True)
 
 
 @app.command()
@@ -121,6 +121,43 @@ def surrogates(json: Json = False) -> None:
             print_fields({name: kind.summary})
             print_fields({f"    {key}": value for key, value in asdict(kind.Settings()).items()})
             typer.echo()
+
+
+@app.command()
+def presets(
+    name: Annotated[str | None, typer.Argument(help="Show every setting of this preset with its source.")] = None,
+    json: Json = False,
+) -> None:
+    """List the settings that papers have for search methods (nasbed run) and surrogate models (nasbed fit).
+
+    Example: nasbed list presets nb101
+    """
+    from nasbed.core.errors import UnknownName, nearest
+    from nasbed.optimizers.presets import METHOD_PRESETS
+    from nasbed.surrogates.presets import MODEL_PRESETS
+
+    uses = {"nasbed run --preset": METHOD_PRESETS, "nasbed fit --preset": MODEL_PRESETS}
+    listing = [(registry.get(key), use) for use, registry in uses.items() for key in registry]
+    if name is None:
+        columns = ("name", "paper", "for", "use")
+        rows = [
+            (preset.name, preset.paper, ", ".join(preset.owners), f"{use} {preset.name}") for preset, use in listing
+        ]
+    else:
+        columns = ("for", "setting", "value", "source")
+        chosen = next((preset for preset, _ in listing if preset.name == name), None)
+        if chosen is None:
+            known = [preset.name for preset, _ in listing]
+            raise UnknownName(f"no preset is called {name!r}; {nearest(name, known)}")
+        rows = [
+            (owner, setting, str(entry.value), entry.source)
+            for owner, entries in chosen.owners.items()
+            for setting, entry in entries.items()
+        ]
+    if json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        print_table(columns, rows)
 
 
 @app.command()

@@ -13,7 +13,7 @@ from nasbed.cli.report import print_report
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.progress import note
-from nasbed.terminal.report_options import Budget, Processes, Searched, check_folder
+from nasbed.terminal.report_options import Budget, MethodPreset, Processes, Searched, check_folder
 from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="METHOD.KEY=VALUE", help="A method's setting; may be given several times."),
     ] = None,
+    preset: MethodPreset = "",
     seeds: Annotated[int, typer.Option(min=1, help="The number of runs of each method, with seeds 0, 1, 2 …")] = 20,
     budget: Budget = "300ev",
     workers: Annotated[int, typer.Option(min=1, help="Parallel evaluations on the simulated clock.")] = 1,
@@ -89,6 +90,8 @@ def run(
     Example: nasbed run nb201/cifar10 --optimizers rs,re,ls --seeds 50 --budget 1e6s --out my-runs
 
     Example: nasbed run snb-darts-cifar10-16-lgb-v1.1 --warm-start params:1000 --out my-runs
+
+    Example: nasbed run nb101-mini-cifar10-16-v1.0 --optimizers rs,re,rl --preset nb101 --out as-in-the-paper
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -128,6 +131,7 @@ def run(
             out=out,
             workers=workers,
             engine=_engine(engine, processes),
+            preset=preset,
             settings=_settings(settings or []),
             guidance=guidance,
             scores=scores,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from inspect import signature
@@ -21,6 +21,7 @@ from nasbed.core.code_fingerprint import named_file
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError, shorten
 from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.execution.journal import check_same_inputs
+from nasbed.core.presets import Preset
 from nasbed.core.tracebacks import whole_traceback
 from nasbed.core.user_code import subclass_named
 from nasbed.experiments.budget import Budget
@@ -37,6 +38,7 @@ from nasbed.experiments.searchable import check_budget, check_continuing, check_
 from nasbed.experiments.simulate import error_line, no_scoring, problem_of, simulate
 from nasbed.experiments.stored_runs import stored_runs
 from nasbed.optimizers import OPTIMIZERS, Optimizer
+from nasbed.optimizers.presets import METHOD_PRESETS
 
 _LOG = logging.getLogger(__name__)
 NAME = re.compile(r"\w[\w .()-]{0,59}")
@@ -153,6 +155,7 @@ def compare(
     out: Path | str,
     workers: int = 1,
     engine: Engine | None = None,
+    preset: str = "",
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     guidance: Sequence[Guidance | None] = (None,),
     scores: str | Path | None = None,
@@ -181,7 +184,9 @@ def compare(
         out: the folder of the runs.
         workers: parallel evaluations on the simulated clock.
         engine: where runs are carried out.
-        settings: by :func:`short_name`.
+        preset: the paper that the settings are from, such as ``nb101`` (:mod:`nasbed.optimizers.presets`). A method
+            that the paper does not use keeps its defaults.
+        settings: by :func:`short_name`; they win over the preset.
         guidance: each method is run with each, ``None`` being the method alone.
         scores: a file with the scores of proxies that spaces do not know in closed form.
         proxy_dataset: without that file, the images to score on first.
@@ -192,13 +197,16 @@ def compare(
         command: what the report says the runs were made with.
         progress: called with the name, the seed and the error, if any, of each run that ended.
         scoring_progress: called with how many of how many networks are scored.
-        on_note: called with a line for each method whose stored runs are made again; without it, the line is logged.
+        on_note: called with a line for each method whose stored runs are made again, and for those that the preset has
+            nothing for; without it, lines are logged.
     """
     limit, out = Budget.parse(budget), Path(out)
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
     opened_benchmark = load(benchmark)
     names = {method: short_name(method) for method in methods}
-    own_settings = _settings_by_name(settings or {}, names)
+    chosen = METHOD_PRESETS.get(preset) if preset else None
+    user_settings = _settings_by_name(settings or {}, names)
+    own_settings = _with_preset(user_settings, chosen, names.values())
     _check_methods(methods, own_settings, opened_benchmark)
     _check_guidance(methods, guidance)
     check_budget(opened_benchmark, limit)
@@ -253,9 +261,15 @@ def compare(
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
         benchmark_sha256=benchmark_fingerprint(opened_benchmark),
         methods=tuple(run_settings),
+        presets={
+            _guided_name(names[method], guide): label
+            for guide in guides
+            for method in methods
+            if (label := _preset_label(chosen, names[method], user_settings))
+        },
     )
     joined = _merge_setup(out, setup, list(run_settings))
-    for line in stored.notes:
+    for line in [*stored.notes, *_uncovered_note(chosen, names.values())]:
         (on_note or _LOG.warning)(line)
     score_pools(
         [guide for guide in guides if guide], opened_benchmark, seeds=seeds, engine=engine, progress=scoring_progress
@@ -306,6 +320,31 @@ def _settings_by_name(settings: Mapping[str, Mapping[str, Any]], names: Mapping[
         if values:
             by_name.setdefault(by_class.get(owner, owner), {}).update(values)
     return by_name
+
+
+def _with_preset(
+    user_settings: Mapping[str, Mapping[str, Any]], preset: Preset | None, names: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    """The settings of each method: those of the preset, where it has some, and the user's own, which win."""
+    merged = {name: preset.settings(name) for name in names if preset is not None and preset.covers(name)}
+    for name, values in user_settings.items():
+        merged.setdefault(name, {}).update(values)
+    return {name: values for name, values in merged.items() if values}
+
+
+def _preset_label(preset: Preset | None, name: str, user_settings: Mapping[str, Mapping[str, Any]]) -> str:
+    """The preset of a method's runs, with the settings that the user has changed; empty where it has none."""
+    if preset is None or not preset.covers(name):
+        return ""
+    changed = [key for key, value in user_settings.get(name, {}).items() if preset.settings(name).get(key) != value]
+    return f"{preset.name} except {', '.join(changed)}" if changed else preset.name
+
+
+def _uncovered_note(preset: Preset | None, names: Iterable[str]) -> list[str]:
+    uncovered = [name for name in names if preset is not None and not preset.covers(name)]
+    if preset is None or not uncovered:
+        return []
+    return [f"{preset.paper} does not use {', '.join(uncovered)}: the preset {preset.name} leaves the defaults there"]
 
 
 def _broken(task: RunTask, benchmark: Benchmark, error: str) -> Run:
@@ -397,4 +436,5 @@ def _merge_setup(out: Path, setup: Setup, names: Sequence[str]) -> Setup:
         settings={**kept_settings, **setup.settings},
         command="\n".join(commands),
         methods=tuple(dict.fromkeys([*old.methods, *setup.methods])),
+        presets={**{name: label for name, label in old.presets.items() if name not in names}, **setup.presets},
     )

@@ -97,6 +97,7 @@ SETUP: dict[str, Kind] = {
     "versions": ("texts by package", _is_text_mapping),
     "benchmark_sha256": TEXT,
     "methods": TEXTS,
+    "presets": ("texts by method", _is_text_mapping),
 }
 """The fields of ``setup.json``."""
 

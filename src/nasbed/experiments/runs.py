@@ -101,6 +101,8 @@ class Setup:
     methods: tuple[str, ...] = ()
     """The names of the methods in the order in which they were compared; empty where an older nasbed did not record
     it."""
+    presets: Mapping[str, str] = field(default_factory=dict)
+    """The preset that a method's settings are from, with what differs, by the name of its runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +237,9 @@ def join_runs(sets: Sequence[Runs]) -> Runs:
     settings = {method: values for method, values in settings.items() if values}
     commands = dict.fromkeys(line for part in sets for line in part.setup.command.splitlines())
     methods = tuple(dict.fromkeys(method for part in sets for method in part.methods))
-    return Runs(replace(first, settings=settings, command="\n".join(commands), methods=methods), runs)
+    presets = {name: label for part in sets for name, label in part.setup.presets.items() if name in part.methods}
+    joined = replace(first, settings=settings, command="\n".join(commands), methods=methods, presets=presets)
+    return Runs(joined, runs)
 
 
 def run_files(folder: Path) -> Iterable[Path]:

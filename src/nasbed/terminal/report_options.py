@@ -22,6 +22,22 @@ Searched = Annotated[
 ]
 Budget = Annotated[str, typer.Option(help="The budget of each run: evaluations (500ev) or simulated seconds (1e6s).")]
 Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="The number of processes.")]
+MethodPreset = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        show_default=False,
+        help="Take each method's settings from a paper: nb101 or snb, see 'nasbed list presets'. --set wins over it.",
+    ),
+]
+ModelPreset = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        show_default=False,
+        help="Take the model's settings from the paper: table-6 or appendix-b, see 'nasbed list presets'. --set wins.",
+    ),
+]
 MetricKey = Annotated[
     str | None,
     typer.Option("--metric", metavar="KEY", show_default="the validation metric", help="The metric to predict."),

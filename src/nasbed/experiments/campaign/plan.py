@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, nearest, shorten
+from nasbed.optimizers.presets import METHOD_PRESETS
 from nasbed.spaces.filling import DESIGNS
 
 POOR = "poor"
@@ -19,6 +20,8 @@ POOR = "poor"
 DRAWN = (POOR, *DESIGNS)
 """The shares that are no search method: the poor region, and the space-filling designs ``sobol`` and ``lhs``."""
 ALL = "all"
+OPTIONS = ("name", "space", "seed", "trials", "round", "training_seed", "preset")
+"""The keys of the table [campaign]."""
 NOT_METHODS = ("fill", "grid", "repeats")
 """The labels of trials that belong to no share."""
 T = TypeVar("T")
@@ -123,6 +126,8 @@ class Campaign:
     round: int | None = None
     training_seed: int = 0
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    preset: str = ""
+    """The paper that settings are from, where ``settings`` has no other; see :mod:`nasbed.optimizers.presets`."""
     repeats: Repeats | None = None
     grid: Grid | None = None
     trajectories: Trajectories | None = None
@@ -148,6 +153,10 @@ class Campaign:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         self._check_shares()
         self._check_searches()
+        if not isinstance(self.preset, str):
+            raise InvalidOption(f"preset of a campaign is a name, such as snb, got {shorten(self.preset)}")
+        if self.preset:
+            METHOD_PRESETS.get(self.preset)
         for name, values in self.settings.items():
             if name not in self.methods or not isinstance(values, Mapping):
                 raise InvalidOption(
@@ -170,6 +179,12 @@ class Campaign:
     def methods(self) -> tuple[str, ...]:
         """The names of the shares, and the methods that search."""
         return (*self.shares, *(() if self.searches is None else self.searches.methods))
+
+    def settings_of(self, name: str) -> dict[str, Any]:
+        """The settings of a share or a method that searches: those of the file, and of the preset where it has none."""
+        preset = METHOD_PRESETS.get(self.preset) if self.preset else None
+        published = preset.settings(name) if preset is not None and preset.covers(name) else {}
+        return {**published, **self.settings.get(name, {})}
 
     def _check_searches(self) -> None:
         for name in () if self.searches is None else self.searches.methods:
@@ -200,7 +215,11 @@ class Campaign:
         }
         data |= {
             "shares": dict(self.shares),
-            "settings": {name: dict(values) for name, values in self.settings.items()},
+            "settings": {
+                name: own
+                for name in dict.fromkeys([*self.settings, *self.methods])
+                if (own := self.settings_of(name)) or name in self.settings
+            },
         }
         for name, part in (("repeats", self.repeats), ("grid", self.grid)):
             data[name] = None if part is None else asdict(part)
@@ -230,7 +249,7 @@ class Campaign:
         tables = ("campaign", "trainer", "shares", "settings", "repeats", "grid", "trajectories", "searches")
         _check_names("table", data, tables)
         options = _table(data, "campaign")
-        _check_names("[campaign] key", options, ("name", "space", "seed", "trials", "round", "training_seed"))
+        _check_names("[campaign] key", options, OPTIONS)
         if "name" not in options:
             raise InvalidOption("[campaign] has a name, got none; add one")
         repeats = grid = trajectories = searches = None
@@ -269,7 +288,7 @@ class Campaign:
         """The campaign as the text of a file, which :meth:`parse` reads back."""
         import tomli_w
 
-        options = {name: getattr(self, name) for name in ("name", "space", "seed", "trials", "round", "training_seed")}
+        options = {name: getattr(self, name) for name in OPTIONS if name != "preset" or self.preset}
         tables: dict[str, Any] = {"campaign": options, "trainer": self.trainer, "shares": self.shares}
         tables["settings"] = {name: values for name, values in self.settings.items() if values}
         if self.repeats is not None:

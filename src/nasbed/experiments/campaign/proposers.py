@@ -78,7 +78,7 @@ def searches_of(campaign: Campaign, trainer: Trainer) -> dict[tuple[str, int], O
 
 
 def _source(name: str, problem: Problem, campaign: Campaign, purpose: str) -> Optimizer:
-    settings: Mapping[str, object] = campaign.settings.get(name, {})
+    settings: Mapping[str, object] = campaign.settings_of(name)
     rng = generator(campaign, purpose)
     try:
         if name == POOR:

@@ -181,6 +181,12 @@ def _setup_facts(runs: Runs, summary: ComparisonSummary) -> dict[str, object]:
     if setup.continue_trainings or len({fidelity for run in runs.runs for fidelity in run.fidelity.tolist()}) > 1:
         facts["trainings"] = CONTINUED if setup.continue_trainings else FROM_SCRATCH
     facts["methods"] = ", ".join(runs.methods)
+    by_preset: dict[str, list[str]] = {}
+    for method in runs.methods:
+        if method in setup.presets:
+            by_preset.setdefault(setup.presets[method], []).append(method)
+    for label, methods in by_preset.items():
+        facts[f"preset {label}"] = ", ".join(methods)
     for method in runs.methods:
         settings = setup.settings.get(method, {})
         if settings:

@@ -9,7 +9,7 @@ import typer
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.output import print_table
 from nasbed.terminal.progress import method_bars
-from nasbed.terminal.report_options import Budget, Formats, Out, Processes, Searched, check_report
+from nasbed.terminal.report_options import Budget, Formats, MethodPreset, Out, Processes, Searched, check_report
 
 
 def methods(
@@ -20,6 +20,7 @@ def methods(
     ] = "",
     seeds: Annotated[int, typer.Option(min=1, help="The number of runs of each method, with seeds 0, 1, 2 …")] = 10,
     budget: Budget = "300ev",
+    preset: MethodPreset = "",
     processes: Processes = None,
     timeout: Annotated[float | None, typer.Option(min=1, help="Wall-clock timeout per run, in seconds.")] = None,
     format: Formats = ["svg", "png"],  # noqa: B006
@@ -42,7 +43,15 @@ def methods(
     engine = LocalEngine(processes)
     with method_bars(dict.fromkeys(["rs", *(names or OPTIMIZERS)], seeds)) as on_run:
         study = methods_study(
-            benchmark, names, seeds=seeds, budget=budget, out=out, engine=engine, timeout_s=timeout, progress=on_run
+            benchmark,
+            names,
+            seeds=seeds,
+            budget=budget,
+            out=out,
+            preset=preset,
+            engine=engine,
+            timeout_s=timeout,
+            progress=on_run,
         )
     write_methods_report(study, out, formats=format)
     print_table(("method", "what", "final regret", "own time a run"), map(method_line, study.methods))

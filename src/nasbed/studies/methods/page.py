@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 250, 165
 TEXT = (
     "Each figure shows the regret of a method's incumbent over simulated time: the median over seeds and the band "
     "between the quartiles, blue, over those of random search, grey. All figures have the same axes. Below are the "
-    "settings of the method and their defaults; docs/methods.md says where each default comes from."
+    "settings of the method, its defaults unless a preset is named; docs/methods.md says where each comes from."
 )
 
 
@@ -53,6 +53,7 @@ def methods_numbers(study: MethodsStudy) -> dict[str, Any]:
                 method.name: {
                     "summary": method.summary,
                     "settings": method.settings,
+                    "preset": method.preset,
                     "final_regret": method.finals,
                     "thinking_s": method.thinking_s,
                     "errors": method.errors,
@@ -95,6 +96,7 @@ def _card(method: MethodResult) -> PageCard:
     facts.append(("failed evaluations", f"{method.failed} of {method.evaluations}"))
     if method.errors:
         facts.append(("runs that broke", f"{len(method.errors)}: {next(iter(method.errors.values()))}"))
+    facts.append(("preset", method.preset))
     settings = [(name, setting_text(value)) for name, value in method.settings.items()]
     facts += settings or [("settings", "none")]
     facts += [("remark", remark.text) for remark in method.remarks]

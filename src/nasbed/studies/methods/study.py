@@ -29,7 +29,7 @@ BASELINE = "rs"
 
 @dataclass(frozen=True, slots=True)
 class MethodResult:
-    """One method: its settings with their defaults, its curve, its final regrets, and the errors by seed."""
+    """One method: its settings and their preset, if any, its curve, its final regrets, and the errors by seed."""
 
     name: str
     summary: str
@@ -41,6 +41,7 @@ class MethodResult:
     failed: int = 0  # evaluations, over all runs
     evaluations: int = 0
     remarks: Sequence[Remark] = ()
+    preset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ def methods_study(
     seeds: int,
     budget: str,
     out: Path,
+    preset: str = "",
     engine: Engine | None = None,
     timeout_s: float | None = None,
     progress: Callable[[str, int, str], None] | None = None,
@@ -96,6 +98,7 @@ def methods_study(
         seeds: runs per method.
         budget: per run, such as ``300ev`` or ``1e6s``.
         out: the folder of the runs.
+        preset: the paper that the settings are from, see :func:`~nasbed.experiments.compare.compare`.
         engine: carries out the runs.
         timeout_s: wall-clock timeout per run.
         progress: as for :func:`~nasbed.experiments.compare.compare`.
@@ -103,7 +106,15 @@ def methods_study(
     table = load(benchmark)
     can, cannot = runnable(table, list(dict.fromkeys([BASELINE, *(names or OPTIMIZERS)])))
     runs = compare(
-        benchmark, can, seeds=seeds, budget=budget, out=out, engine=engine, timeout_s=timeout_s, progress=progress
+        benchmark,
+        can,
+        seeds=seeds,
+        budget=budget,
+        out=out,
+        preset=preset,
+        engine=engine,
+        timeout_s=timeout_s,
+        progress=progress,
     )
     judged = judge(Runs(runs.setup, [run for run in runs.runs if not run.error]), table)
     remarks = run_remarks(runs, table, can)
@@ -115,7 +126,8 @@ def methods_study(
             MethodResult(
                 name=name,
                 summary=kind.summary,
-                settings=defaults_of(kind),
+                settings={**defaults_of(kind), **runs.setup.settings.get(name, {})},
+                preset=runs.setup.presets.get(name, ""),
                 curve=anytime(trajectories),
                 finals=final_regrets(trajectories),
                 thinking_s=float(np.mean([run.thinking_s for run in method_runs])),

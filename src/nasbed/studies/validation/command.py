@@ -16,6 +16,7 @@ from nasbed.terminal.report_options import (
     Fidelity,
     Formats,
     MetricKey,
+    ModelPreset,
     Out,
     Processes,
     check_report,
@@ -42,6 +43,7 @@ def validate(
         list[str] | None,
         typer.Option("--set", metavar="MODEL.KEY=VALUE", help="A model's setting; may be given several times."),
     ] = None,
+    preset: ModelPreset = "",
     parts: Annotated[
         str,
         typer.Option(
@@ -114,13 +116,14 @@ def validate(
     )
     _check_searches(options)
     noted: dict[str, str] = {}
-    validation = _of_artefact(subject, results, selection, options, out, processes, noted, at_least=at_least)
+    for_tables = {"--at-least": at_least is not None, "--preset": bool(preset)}
+    table_only = [option for option, is_given in for_tables.items() if is_given]
+    validation = _of_artefact(subject, results, selection, options, out, processes, noted, table_only=table_only)
     if validation is None:
         if results is not None:
             raise InvalidOption(f"--results is for a surrogate, {subject} is a table; omit it")
-        recipes = _recipes(
-            _split_list(model), ensemble, settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
-        )
+        own_settings = settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
+        recipes = _recipes(_split_list(model), ensemble, own_settings, preset)
         validation = _of_table(
             subject, recipes, selection, options, out, processes, metric, fidelity, noted, at_least=at_least
         )
@@ -200,7 +203,7 @@ def _of_artefact(
     processes: int | None,
     noted: dict[str, str],
     *,
-    at_least: float | None = None,
+    table_only: Sequence[str] = (),
 ) -> Validation | None:
     """The validation of a surrogate; ``None`` if the subject is not a surrogate.
 
@@ -212,7 +215,7 @@ def _of_artefact(
         out: The folder that keeps the runs of the searches.
         processes: The number of processes; all cores by default.
         noted: The omitted parts that were printed already, with reasons. It gets those that this call prints.
-        at_least: For a table only; refused for a surrogate.
+        table_only: Options that were given and are for a table; refused for a surrogate.
     """
     from nasbed.benchmarks.places import surrogate_paths
     from nasbed.studies.validation.artefact_validation import cannot_be_checked, validate_artefact
@@ -222,8 +225,8 @@ def _of_artefact(
     path = Path(subject) if is_artefact(Path(subject)) else surrogate_paths().get(subject)
     if path is None:
         return None
-    if at_least is not None:
-        raise InvalidOption(f"--at-least is for a table, {subject} is a surrogate; omit it")
+    if table_only:
+        raise InvalidOption(f"{table_only[0]} is for a table, {subject} is a surrogate; omit it")
     artefact = Artefact.load(path)
     fitted_on = str(artefact.manifest.provenance.get("table", ""))
     if results is None and not fitted_on:
@@ -269,10 +272,13 @@ def _check_installed(options: ValidationOptions, table: Results) -> None:
     check_installed(recorded_methods(table) or options.methods, TabularBenchmark(table))
 
 
-def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, Any]]) -> list[SurrogateRecipe]:
-    """Each model alone, and as an ensemble of ``members`` where these are several."""
+def _recipes(
+    models: Sequence[str], members: int, settings: dict[str, dict[str, Any]], preset: str
+) -> list[SurrogateRecipe]:
+    """Each model alone, and as an ensemble of ``members`` where these are several. Settings win over the preset."""
     from nasbed.studies.validation.fit_tasks import SurrogateRecipe
     from nasbed.surrogates import SURROGATES
+    from nasbed.surrogates.presets import MODEL_PRESETS
 
     if not models:
         raise InvalidOption(f"a validation needs at least 1 model, got none; known: {', '.join(SURROGATES)}")
@@ -282,9 +288,10 @@ def _recipes(models: Sequence[str], members: int, settings: dict[str, dict[str, 
     recipes = []
     for name in models:
         SURROGATES.get(name)
-        recipes.append(SurrogateRecipe(name, 1, settings.get(name, {})))
+        chosen = (MODEL_PRESETS.get(preset).settings(name) if preset else {}) | settings.get(name, {})
+        recipes.append(SurrogateRecipe(name, 1, chosen, preset))
         if members > 1:
-            recipes.append(SurrogateRecipe(name, members, settings.get(name, {})))
+            recipes.append(SurrogateRecipe(name, members, chosen, preset))
     return recipes
 
 

@@ -34,10 +34,20 @@ class SurrogateRecipe:
     model: str
     members: int = 1
     settings: Mapping[str, Any] = field(default_factory=dict)
+    preset: str = ""
+    """The name of the paper's settings, where some of the settings are from there."""
 
     @property
     def label(self) -> str:
         return self.model if self.members == 1 else f"{self.members} × {self.model}"
+
+    @property
+    def note(self) -> str:
+        """The settings that differ from the model's defaults, in words; empty where none does."""
+        if not self.settings:
+            return ""
+        values = ", ".join(f"{name} = {value!r}" for name, value in self.settings.items())
+        return f"{self.model} has {values}" + (f" (preset {self.preset})" if self.preset else "")
 
 
 @dataclass(frozen=True, slots=True)

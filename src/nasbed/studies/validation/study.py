@@ -200,7 +200,10 @@ def validate_results(
     evaluations = ValidationData.of(split)
     left_out = cannot_be_checked(split, selection, options)
     selection = tuple(part for part in selection if part not in left_out)
-    validation = about_data(evaluations, evaluations.name, {recipe.label: recipe.model for recipe in recipes})
+    validation = replace(
+        about_data(evaluations, evaluations.name, {recipe.label: recipe.model for recipe in recipes}),
+        notes=tuple(dict.fromkeys(recipe.note for recipe in recipes if recipe.note)),
+    )
     fitter = Fitter(recipes, options.seed, engine)
     checks = _checks(split, evaluations, fitter, options, out)
     for part in (part for part in selection if part in checks):

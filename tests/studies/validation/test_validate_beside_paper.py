@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from nasbed import Metric
 from nasbed.cli import main
+from nasbed.studies.validation.published import published
+from nasbed.studies.validation.study import Validation
+from nasbed.studies.validation.tables import tables
+from nasbed.studies.validation.training_size import SizeCurve, TrainingSize
 from support.surrogates import small_surrogate, write_evaluations
 
 LABEL = "paper (SNB-DARTS, CIFAR-10 32x32)"
@@ -61,6 +68,35 @@ def test_a_surrogate_of_darts_has_the_row_of_its_model(validate: Validate, tmp_p
         "--format", "svg",
     )  # fmt: skip
     assert line(text, f"lgb, {LABEL}")[1:4] == ["0.892", "–", "0.816"]
+
+
+def test_a_table_of_nas_bench_101_has_tables_1_and_4_and_figure_1(validate: Validate, tmp_path: Path) -> None:
+    """Means over the three seeds: 0.4540 % and 0.83 for the table, which a GIN passes with 21 500 architectures."""
+    label, out = "paper (NAS-Bench-101, CIFAR-10 32x32)", tmp_path / "out"
+    table = write_evaluations(tmp_path / "table", space_name="nb101", count=150).folder
+    options = ("--parts", "fits,table,size", "--sizes", "60", "--repeats", "1", "--out", str(out))
+    text = validate(str(table), *options, *FAST)
+    mean_mae, mean_mse = (4.534 + 4.546 + 4.539) / 30, (5.44 + 5.43 + 5.34) / 30
+    assert line(text, f"table, {label}", "–")[1:5] == ["–", f"{mean_mae:.4g}", f"{mean_mse:.4g}", "0.83"]
+    assert line(text, f"table, {label}", f"{mean_mae:.4g}")[2] == "0.83"
+    assert f"{label}: Surrogate NAS Benchmarks, section 2 and figure 1" in text
+    assert (out / "report.html").read_text().count('<tr class="aside">') == 2
+
+
+def test_the_papers_gin_has_its_errors_and_its_number_of_architectures() -> None:
+    accuracy = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
+    paper = published("nb101", accuracy)
+    assert paper is not None
+    gin, table = paper.table["gin"], paper.table["table"]
+    assert gin.mae == pytest.approx((0.3446 + 0.3455 + 0.3441) / 3) and gin.kendall == pytest.approx(0.87)
+    assert gin.mse == pytest.approx((0.302 + 0.307 + 0.302) / 3)
+    curves = (SizeCurve("gin", np.ones((1, 1)), np.ones((1, 1))), SizeCurve("lgb", np.ones((1, 1)), np.ones((1, 1))))
+    size = TrainingSize((100,), 50, curves, math.nan, math.nan, {})
+    models = {"gin": "gin", "lgb": "lgb"}
+    study = Validation("it", "it", "nb101", accuracy, 100, 100, (), models, paper=paper, size=size)
+    *_, error, passes = tables(study)["size"].rows
+    assert error[1:] == (f"{table.mae:.4g}", "0.83") * 2
+    assert passes == (f"passes the table at, {paper.label}", "21500", "–", "–", "–")
 
 
 def test_other_spaces_have_none(validate: Validate, tmp_path: Path) -> None:

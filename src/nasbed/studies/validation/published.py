@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from statistics import fmean
 from typing import Any
 
 from nasbed.core.metric import Metric
@@ -16,16 +17,20 @@ NONE = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The published figures of one model, NaN where the paper has none.
+    """The published figures of one model, NaN where the paper has none; means over seeds where it has several.
 
-    ``mae`` and ``std``, the mean deviation that an ensemble predicts, are in the unit of the accuracy.
+    ``mae`` and ``std``, the mean deviation that an ensemble predicts, are in the unit of the accuracy, ``mse`` in its
+    square. ``passes`` is the number of training architectures from which the error is below that of a table.
     """
 
     r2: float = NONE
     sparse_kendall: float = NONE
+    kendall: float = NONE
     mae: float = NONE
+    mse: float = NONE
     std: float = NONE
     kl: float = NONE
+    passes: float = NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +39,9 @@ class PublishedFigures:
 
     label: str
     sources: Mapping[str, str]
-    fits: Mapping[str, Figures]  # by model: table 2
-    table: Mapping[str, Figures] = field(default_factory=dict)  # by model, and "table": table 3
+    fits: Mapping[str, Figures] = field(default_factory=dict)  # by model: table 2
+    table: Mapping[str, Figures] = field(default_factory=dict)  # by model, and "table": tables 1, 3 and 4
+    size: Mapping[str, Figures] = field(default_factory=dict)  # by model: figure 1
     looo: Mapping[str, Mapping[str, Figures]] = field(default_factory=dict)  # by method left out, by model: table 7
 
     def left_out(self, method: str, model: str) -> Figures | None:
@@ -57,18 +63,24 @@ def published(space: str, metric: Metric) -> PublishedFigures | None:
     return PublishedFigures(
         label=paper_tables["label"],
         sources=paper_tables["sources"],
-        fits=_figures(paper_tables["fits"], scale),
+        fits=_figures(paper_tables.get("fits", {}), scale),
+        size=_figures(paper_tables.get("size", {}), scale),
         table=_figures(paper_tables.get("table", {}), scale),
         looo={method: _figures(models, scale) for method, models in paper_tables.get("looo", {}).items()},
     )
 
 
-def _figures(models: Mapping[str, Mapping[str, float]], scale: float) -> dict[str, Figures]:
-    units = {"mae": scale, "std": scale}
+def _figures(models: Mapping[str, Mapping[str, float | list[float]]], scale: float) -> dict[str, Figures]:
+    units = {"mae": scale, "std": scale, "mse": scale**2}
     return {
-        model: Figures(**{name: value * units.get(name, 1.0) for name, value in figures.items()})
+        model: Figures(**{name: _mean(value) * units.get(name, 1.0) for name, value in figures.items()})
         for model, figures in models.items()
     }
+
+
+def _mean(value: float | list[float]) -> float:
+    """A figure, or the mean of those by seed."""
+    return fmean(value) if isinstance(value, list) else value
 
 
 @cache

@@ -15,7 +15,7 @@ from nasbed.studies.validation.evaluations.seed_noise import SeedNoise
 from nasbed.studies.validation.evaluations.split_agreement import SplitAgreement
 from nasbed.studies.validation.fits import Fits
 from nasbed.studies.validation.leave_out import LeftOuts
-from nasbed.studies.validation.paper_rows import with_paper
+from nasbed.studies.validation.paper_rows import with_paper, with_paper_size
 from nasbed.studies.validation.parameter_free import ParameterFree
 from nasbed.studies.validation.region_searches import RegionSearches
 from nasbed.studies.validation.study import Validation
@@ -31,7 +31,7 @@ def tables(study: Validation) -> dict[str, NumberTable]:
     by_part: dict[str, NumberTable | None] = {
         "fits": _fits(study, study.fits) if study.fits else None,
         "table": _against(study, study.table_error) if study.table_error else None,
-        "size": _size(study.size) if study.size else None,
+        "size": _size(study, study.size) if study.size else None,
         "looo": _left_out(study, study.looo, "left out") if study.looo else None,
         "random": _left_out(study, study.random, "fitted on") if study.random else None,
         "best": _left_out(study, study.best, "fitted on") if study.best else None,
@@ -91,18 +91,18 @@ def _against(study: Validation, errors: AgainstTable) -> NumberTable:
     return with_paper(table, study, "table")
 
 
-def _size(study: TrainingSize) -> NumberTable:
-    labels = [curve.label for curve in study.curves]
+def _size(study: Validation, size_curves: TrainingSize) -> NumberTable:
+    labels = [curve.label for curve in size_curves.curves]
     heads = [f"{measure}, {label}" for label in labels for measure in ("MAE", "Kendall")]
     rows = []
-    for place, size in enumerate(study.sizes):
-        means = [(curve.mae[place].mean(), curve.kendall[place].mean()) for curve in study.curves]
+    for place, size in enumerate(size_curves.sizes):
+        means = [(curve.mae[place].mean(), curve.kendall[place].mean()) for curve in size_curves.curves]
         rows.append((str(size), *(text for mae, kendall in means for text in (digits(mae), fixed(kendall)))))
-    if math.isfinite(study.table_mae):
-        rows.append(("table", *(digits(study.table_mae), fixed(study.table_kendall)) * len(labels)))
-        passed = [study.crossings[label] for label in labels]
+    if math.isfinite(size_curves.table_mae):
+        rows.append(("table", *(digits(size_curves.table_mae), fixed(size_curves.table_kendall)) * len(labels)))
+        passed = [size_curves.crossings[label] for label in labels]
         rows.append(("passes the table at", *(_count(value) for pair in passed for value in pair)))
-    return NumberTable(("architectures", *heads), tuple(rows))
+    return with_paper_size(NumberTable(("architectures", *heads), tuple(rows)), study, size_curves)
 
 
 def _count(value: float) -> str:

@@ -55,6 +55,28 @@ class TestEveryOptimizer(OptimizerConformance):
         assert OPTIMIZERS.get(self.name).name == self.name
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("ls", {"starts": 10, "first_improvement": True}),
+        ("smac", {**SMALL["smac"], "initial_per_parameter": 0, "max_evaluations": 4}),
+        ("hb", {"lowest_fidelity": 12}),
+    ],
+)
+class TestSettingsOfPapers(OptimizerConformance):
+    @pytest.fixture(autouse=True)
+    def _choose(self, name: str, settings: dict[str, Any]) -> None:
+        self.name, self.settings = name, settings
+        self.evaluations = EVALUATIONS.get(name, self.evaluations)
+
+    def make_optimizer(self, problem: Problem, rng: np.random.Generator) -> Optimizer:
+        try:
+            return OPTIMIZERS.get(self.name)(problem, rng, **self.settings)
+        except MissingDependency as missing:
+            pytest.skip(str(missing))
+
+
 class Rescanning(Optimizer):
     """Random search that looks at all it was answered before it proposes."""
 

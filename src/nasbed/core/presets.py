@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.registry import Registry
@@ -14,8 +14,7 @@ from nasbed.core.registry import Registry
 FILE = "presets.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class SourcedValue:
+class SourcedValue(NamedTuple):
     """The value of a setting, and the place in the literature that has it."""
 
     value: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -40,19 +41,9 @@ def methods(
     names = [name.strip() for name in optimizers.split(",") if name.strip()]
     for name in names:
         OPTIMIZERS.get(name)
-    engine = LocalEngine(processes)
+    run_study = partial(methods_study, benchmark, names, seeds=seeds, budget=budget, out=out, preset=preset)
     with method_bars(dict.fromkeys(["rs", *(names or OPTIMIZERS)], seeds)) as on_run:
-        study = methods_study(
-            benchmark,
-            names,
-            seeds=seeds,
-            budget=budget,
-            out=out,
-            preset=preset,
-            engine=engine,
-            timeout_s=timeout,
-            progress=on_run,
-        )
+        study = run_study(engine=LocalEngine(processes), timeout_s=timeout, progress=on_run)
     write_methods_report(study, out, formats=format)
     print_table(("method", "what", "final regret", "own time a run"), map(method_line, study.methods))
     for remark in (remark for method in study.methods for remark in method.remarks):

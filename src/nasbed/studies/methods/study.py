@@ -38,10 +38,10 @@ class MethodResult:
     finals: Floats
     thinking_s: float  # mean over runs, real seconds
     errors: Mapping[int, str]
+    preset: str = ""
     failed: int = 0  # evaluations, over all runs
     evaluations: int = 0
     remarks: Sequence[Remark] = ()
-    preset: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ class TrainingOutcome:
     share of the last epoch's training images that were classified correctly during training. The images are augmented,
     and the network is in training mode, before the step that used them. With MixUp an image counts as the label with
     the larger share. ``validation_curve`` has the validation accuracy after each epoch where a learning curve was asked
-    for, None where an output of the network was not finite. ``train_time_s`` excludes evaluation.
+    for, None where an output of the network was not finite. ``train_time_s`` excludes evaluation. Where a calibration
+    gave it, ``measured_time_s`` is the network's share of its population's measured time.
     """
 
     status: Status
@@ -45,6 +46,7 @@ class TrainingOutcome:
     train_accuracy: float | None = None
     reason: str = ""
     validation_curve: tuple[float | None, ...] | None = None
+    measured_time_s: float | None = None
 
     @classmethod
     def measured(

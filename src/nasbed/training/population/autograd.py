@@ -15,6 +15,7 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.population.program import Combine, Conv, Depthwise, NetworkProgram, Norm, Planes, Pool
 from nasbed.training.population.stages import Row, Stage, stages
 from nasbed.training.population.tracing import pooled
+from nasbed.training.population.work import TimedLaunch
 from nasbed.training.random_streams import EpochDraws
 from nasbed.training.recipe import Recipe
 
@@ -50,7 +51,7 @@ class AutogradExecutor:
 
     def logits(self, *, training: bool) -> Tensor:
         """``[networks, images, classes]`` of the images taken last."""
-        return _Pass(self, self.parameters, self._images, training).run()
+        return ForwardPass(self, self.parameters, self._images, training).run()
 
     def state(self) -> list[Tensor]:
         """All that a training step changes and must find as it left it."""
@@ -59,7 +60,7 @@ class AutogradExecutor:
     def backward(self, labels: Tensor, *, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
         """The mean cross entropy of each network on its own batch, and how many of the images it names correctly."""
         leaf = self.parameters.detach().requires_grad_()
-        logits = _Pass(self, leaf, self._images, True).run()
+        logits = ForwardPass(self, leaf, self._images, True).run()
         losses = functional.cross_entropy(
             logits.flatten(0, 1), labels.flatten(), label_smoothing=smoothing, reduction="none"
         )
@@ -83,13 +84,19 @@ class AutogradExecutor:
             rate * (gradient + recipe.momentum * self._velocity if recipe.nesterov else self._velocity)
         )
 
+    def launch_times(self) -> list[TimedLaunch]:
+        """What each stage takes alone, forward and backward."""
+        from nasbed.training.population.stage_times import stage_times
+
+        return stage_times(self, self._images)
+
     def shares(self) -> list[float]:
         """What part of the time each network takes: here, of all values that its operations write."""
         pixels = [sum(height * width for height, width in program.sides) for program in self.programs]
         return [count / sum(pixels) for count in pixels]
 
 
-class _Pass:
+class ForwardPass:
     """One forward pass: where each plane is, among the tensors computed so far."""
 
     def __init__(self, executor: AutogradExecutor, parameters: Tensor, images: Tensor, training: bool) -> None:
@@ -103,6 +110,13 @@ class _Pass:
         self.scale, self.shift = (parameters.new_zeros(shape).view(-1) for _ in range(2))
 
     def run(self) -> Tensor:
+        """The logits."""
+        for stage in self.executor.stages:
+            self.run_stage(stage)
+        return self.head()
+
+    def run_stage(self, stage: Stage) -> None:
+        """Compute what a stage writes."""
         run = {
             Conv: self._conv,
             Depthwise: self._depthwise,
@@ -110,9 +124,16 @@ class _Pass:
             Norm: self._norm,
             Combine: self._combine,
         }
-        for stage in self.executor.stages:
-            run[stage.kind](stage)
-        return self._head()
+        run[stage.kind](stage)
+
+    def leaves(self) -> list[Tensor]:
+        """All that a stage may have a gradient for: parameters, normalisations and planes, but for the images."""
+        return [self.parameters, self.scale, self.shift, *self.tensors[1:]]
+
+    def cut(self) -> None:
+        """Make what was computed so far the leaves of a new graph."""
+        self.tensors[1:] = [tensor.detach().requires_grad_() for tensor in self.tensors[1:]]
+        self.scale, self.shift = (values.detach().requires_grad_() for values in (self.scale, self.shift))
 
     def _gathered(self, inputs: Sequence[tuple[int, Planes]]) -> Tensor:
         """Planes of networks as channels, in this order."""
@@ -243,7 +264,8 @@ class _Pass:
                 total = total + (torch.relu(x) if kind.relu else x)
             self._keep(total, [(number, op.outputs) for number, op in rows])
 
-    def _head(self) -> Tensor:
+    def head(self) -> Tensor:
+        """The logits, once every stage has run."""
         heads = [program.head for program in self.executor.programs]
         features = self._gathered([(number, head.inputs) for number, head in enumerate(heads)]).mean((2, 3))
         width, classes = len(heads[0].inputs), heads[0].classes

@@ -7,6 +7,7 @@ from typing import Protocol
 from torch import Tensor
 
 from nasbed.training.images import TrainingImages
+from nasbed.training.population.work import TimedLaunch
 from nasbed.training.random_streams import EpochDraws
 from nasbed.training.recipe import Recipe
 
@@ -39,6 +40,9 @@ class Executor(Protocol):
 
     def update(self, recipe: Recipe, rate: Tensor) -> None:
         """A step of SGD as torch's own takes it, each network's gradient clipped by its own length."""
+
+    def launch_times(self) -> list[TimedLaunch]:
+        """What each launch of a training step takes alone, forward and backward, on the images taken last."""
 
     def shares(self) -> list[float]:
         """What part of the time each network takes."""

@@ -16,6 +16,7 @@ from nasbed.training.population.calls import Call, Calls, Memory
 from nasbed.training.population.launches import PopulationLayout
 from nasbed.training.population.memory_layout import PARAMETER_BLOCK
 from nasbed.training.population.tiles import power_of_two
+from nasbed.training.population.work import MEANS, MEANS_BACKWARD, TimedLaunch, launch_kind, launch_units
 from nasbed.training.random_streams import EpochDraws
 from nasbed.training.recipe import Recipe
 
@@ -197,13 +198,16 @@ class FusedExecutor:
             memory.packed is not memory.weights, memory.chunks, PARAMETER_BLOCK,
         )  # fmt: skip
 
-    def shares(self) -> list[float]:
-        """What part of the time each network takes: that of every launch is measured, and divided evenly among its
-        rows."""
-        launches = [
-            launch for waves in (self.layout.forward, self.layout.backward) for wave in waves for launch in wave
-        ]
-        calls = [call for waves in (self._forward[:-1], self._backward[1:]) for wave in waves for call in wave]
+    def launch_times(self) -> list[TimedLaunch]:
+        """Every launch of a forward and backward pass, timed alone and in order. Running statistics stay as they
+        are."""
+        forward, backward = (
+            [launch for wave in waves for launch in wave] for waves in (self.layout.forward, self.layout.backward)
+        )
+        networks = len(self.programs)
+        work = [(launch_kind(launch), launch_units(launch, networks)) for launch in (*forward, *backward)]
+        work[len(forward) : len(forward)] = [(kind, np.ones(networks)) for kind in (MEANS, MEANS_BACKWARD)]
+        calls = [call for waves in (self._forward, self._backward) for wave in waves for call in wave]
         marks = [torch.cuda.Event(enable_timing=True) for _ in range(len(calls) + 1)]  # type: ignore[no-untyped-call]
         statistics = self.running_mean.clone(), self.running_var.clone()
         # the launches queue up behind a pause, so that no time between them is measured
@@ -215,8 +219,14 @@ class FusedExecutor:
         torch.cuda.synchronize()
         self.running_mean.copy_(statistics[0])
         self.running_var.copy_(statistics[1])
+        return [
+            TimedLaunch(kind, units, before.elapsed_time(after) / 1000)
+            for (kind, units), before, after in zip(work, marks, marks[1:], strict=False)
+        ]
+
+    def shares(self) -> list[float]:
+        """What part of the time each network takes: that of every launch is measured, and divided by units."""
         cost = np.zeros(len(self.programs))
-        for launch, before, after in zip(launches, marks, marks[1:], strict=False):
-            rows = np.bincount(launch.owners, minlength=len(cost))
-            cost += before.elapsed_time(after) * rows / launch.rows
+        for launch in self.launch_times():
+            cost += launch.seconds * launch.units / launch.units.sum()
         return [float(share) for share in cost / cost.sum()]

@@ -54,8 +54,10 @@ class PopulationLayout(PopulationMemory):
     ``partials`` how many sums convolutions leave for the normalisations after them.
     """
 
-    def __init__(self, programs: Sequence[NetworkProgram], batch: int, *, value_bytes: int = 2) -> None:
-        super().__init__(programs, batch)
+    def __init__(
+        self, programs: Sequence[NetworkProgram], batch: int, *, value_bytes: int = 2, lanes: int | None = None
+    ) -> None:
+        super().__init__(programs, batch, lanes=lanes)
         self.value_bytes = value_bytes
         self.tap_count = self.partials = 0
         self._summed: dict[tuple[int, int], tuple[int, int, int]] = {}

@@ -17,11 +17,12 @@ PARAMETER_BLOCK = 1024
 
 class PopulationMemory:
     """Bundles of planes in one array of ``size`` values, those of the images first. The parameters of network ``n``
-    begin at ``offsets[n]`` of ``parameters``, in the order of its :class:`Packing`."""
+    begin at ``offsets[n]`` of ``parameters``, in the order of its :class:`Packing`. ``lanes`` are the channels of a
+    bundle, those that suit the programs by default."""
 
-    def __init__(self, programs: Sequence[NetworkProgram], batch: int) -> None:
+    def __init__(self, programs: Sequence[NetworkProgram], batch: int, *, lanes: int | None = None) -> None:
         self.programs, self.batch, self.size = programs, batch, 0
-        self.lanes = lanes_of(programs)
+        self.lanes = lanes or lanes_of(programs)
         self.norms = max(program.norm_channels for program in programs)
         self.bundlings = [Bundling(program, self.lanes) for program in programs]
         self.packings = [Packing(*pair) for pair in zip(programs, self.bundlings, strict=True)]

@@ -73,7 +73,7 @@ class _Graph:
 
     def __init__(self, program: NetworkProgram) -> None:
         self.program = program
-        self.kinds = [_kind(operation, program) for operation in program.operations]
+        self.kinds = [kind_of(operation, program) for operation in program.operations]
         self.needs: list[set[int]] = []
         self._after: list[list[int]] = [[] for _ in self.kinds]
         writer: dict[int, int] = {}
@@ -98,7 +98,8 @@ class _Graph:
         return free
 
 
-def _kind(operation: Operation, program: NetworkProgram) -> Kind:
+def kind_of(operation: Operation, program: NetworkProgram) -> Kind:
+    """The kind of an operation and its shape."""
     return type(operation).__name__, _shape(operation, program)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from time import perf_counter
 
 import numpy as np
@@ -20,6 +20,7 @@ from nasbed.training.devices import chosen_device
 from nasbed.training.images import TrainingImages
 from nasbed.training.outcome import Job, TrainingOutcome
 from nasbed.training.population.autograd import AutogradExecutor
+from nasbed.training.population.calibration import Calibration, CostSetting
 from nasbed.training.population.executor import Executor
 from nasbed.training.population.preparing import (
     PopulationPreparer,
@@ -29,6 +30,7 @@ from nasbed.training.population.preparing import (
 )
 from nasbed.training.population.readiness import check_kernels
 from nasbed.training.population.replay import replayed
+from nasbed.training.population.work import layout_work
 from nasbed.training.random_streams import EpochDraws, epoch_draws, epoch_words
 from nasbed.training.recipe import Recipe
 
@@ -47,6 +49,7 @@ def train_population(
     preparer: PopulationPreparer | None = None,
     upcoming: Sequence[Job] = (),
     learning_curve: bool = False,
+    calibration: Calibration | None = None,
 ) -> list[TrainingOutcome]:
     """Train every job at once; the outcomes are in their order. Jobs of other lengths are trained after one another.
 
@@ -63,6 +66,7 @@ def train_population(
         preparer: One for this dataset, recipe and device.
         upcoming: The jobs of the call that probably follows, of one length.
         learning_curve: Measure the validation accuracy of every network after every epoch.
+        calibration: Makes ``train_time_s`` what it says of each network; its share of the measured time is kept beside.
     """
     recipe.check_population()
     device = chosen_device(device)
@@ -74,6 +78,8 @@ def train_population(
         prepared = preparer.take(same, upcoming) if preparer is not None else None
         population = Population(same, dataset, recipe, images, device, prepared)
         trained = population.train(epochs, progress, learning_curve=learning_curve)
+        if calibration is not None:
+            trained = population.calibrated(trained, calibration, epochs)
         outcomes |= dict(zip(places, trained, strict=True))
     return [outcomes[place] for place in range(len(jobs))]
 
@@ -101,7 +107,8 @@ class Population:
     ) -> None:
         self.jobs, self.recipe, self.images, self.device = jobs, recipe, images, device
         prepared = prepared or prepare_population(jobs, PreparationTarget.of(dataset, recipe, device))
-        self.programs = prepared.programs
+        self.programs, self._layout = prepared.programs, prepared.layout
+        self._classes = len(dataset.classes)
         self.executor = _executor(prepared, recipe, device)
         self.finite = torch.ones(len(jobs), dtype=torch.bool, device=device)
 
@@ -175,6 +182,27 @@ class Population:
             if finite[number]
             else TrainingOutcome(Status.DIVERGED, seconds * share, reason="the loss was not a finite number")
             for number, share in enumerate(shares)
+        ]
+
+    @property
+    def lanes(self) -> int | None:
+        """The channels of a bundle; None where torch's own operations run the networks."""
+        return None if self._layout is None else self._layout.lanes
+
+    def calibrated(
+        self, outcomes: Sequence[TrainingOutcome], calibration: Calibration, epochs: int
+    ) -> list[TrainingOutcome]:
+        """The outcomes with the times of a calibration; NaN where it lacks a kind of launch."""
+        space, shape = self.jobs[0].architecture.space, (self.programs[0].images, *self.images.side)
+        calibration.check_setting(CostSetting.of(space, self.recipe, classes=self._classes, shape=shape))
+        if self._layout is not None and calibration.lanes == self._layout.lanes:
+            work = layout_work(self._layout)
+        else:
+            work = calibration.works(self.programs)
+        steps = epochs * self.recipe.steps_per_epoch(len(self.images))
+        return [
+            replace(outcome, train_time_s=steps * calibration.cost(own), measured_time_s=outcome.train_time_s)
+            for outcome, own in zip(outcomes, work, strict=True)
         ]
 
     def _words(self, epoch: int) -> NDArray[np.int64]:

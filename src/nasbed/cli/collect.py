@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from nasbed.core.errors import InvalidOption
-from nasbed.terminal.interruption import on_interrupt
+from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_fields, print_json, print_table
 from nasbed.terminal.progress import LINE_S, note
 from nasbed.terminal.report_options import check_folder
@@ -148,6 +148,13 @@ def export(
     by_function: Annotated[
         bool, typer.Option("--by-function", help="A training answers for all architectures with the same function.")
     ] = False,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Take training times from this file of 'nasbed collect calibrate'; keep the measured ones beside.",
+        ),
+    ] = None,
 ) -> None:
     """Write the results of one or several journals as a table: Parquet with a manifest, ready for nasbed fit.
 
@@ -156,10 +163,88 @@ def export(
     from nasbed.experiments.campaign import export_journals
 
     check_folder(out, "a table goes")
-    results = export_journals(journals, out, name=name, fidelities=fidelity or None, by_function=by_function)
+    results = export_journals(
+        journals,
+        out,
+        name=name,
+        fidelities=fidelity or None,
+        by_function=by_function,
+        calibration=calibration,
+    )
     manifest = results.manifest
     typer.echo(f"{manifest.rows} rows, {manifest.architectures} architectures in {out}")
     typer.echo(f"Look at it: nasbed results info {shlex.quote(str(out))}")
+
+
+@app.command()
+def calibrate(
+    source: Annotated[
+        Path, typer.Argument(metavar="CAMPAIGN.TOML|JOURNAL", help="A campaign of populations, or its journal.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.json", help="The new file of the calibration.")],
+    device: Annotated[str, typer.Option(help="Where to measure: cuda, cuda:NUMBER, cpu or auto.")] = "auto",
+    population: Annotated[
+        int | None,
+        typer.Option(
+            min=1, show_default="the campaign's", help="Networks that are trained together; 1 for their times alone."
+        ),
+    ] = None,
+    networks: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="3 populations, at least 64", help="The number of networks to measure."),
+    ] = None,
+    images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CxHxW", help="Channels, height and width of images, if the dataset is not prepared here: 3x16x16."
+        ),
+    ] = None,
+    classes: Annotated[int | None, typer.Option(min=1, help="The number of classes, with --images.")] = None,
+) -> None:
+    """Measure what the networks of a campaign cost on this device: every kind of launch is timed once, alone.
+
+    Training times are then a function of the architecture, on which all populations agree. Name the file in the
+    campaign, [trainer] calibration = "FILE.json", or give it to 'nasbed collect export --calibration'.
+
+    Example: nasbed collect calibrate campaign.toml --device cuda --out h200.json
+    """
+    from nasbed.experiments.campaign import calibrate_campaign
+
+    if out.exists():
+        raise InvalidOption(f"{out} exists, and a calibration is never overwritten; give another --out")
+    check_folder(out.parent, "a calibration goes")
+    on_interrupt(lambda: NOTHING_KEPT)
+    made = calibrate_campaign(
+        source,
+        out,
+        device=device,
+        population=population,
+        networks=networks,
+        images=_image_shape(images),
+        classes=classes,
+        progress=lambda done, total: note(f"{done} of {total} populations measured"),
+    )
+    print_fields(
+        {
+            "device": made.device,
+            "space": made.setting.space,
+            "networks together": made.population,
+            "kinds of launches": len(made.seconds),
+            "a step of a population": ", ".join(f"{step * 1000:.3g}" for step, _ in made.step_s) + " ms measured",
+            "its networks' costs": ", ".join(f"{cost * 1000:.3g}" for _, cost in made.step_s) + " ms together",
+        }
+    )
+    typer.echo(f"\nRe-time a table: nasbed collect export JOURNAL --calibration {shlex.quote(str(out))} --out FOLDER")
+
+
+def _image_shape(text: str | None) -> tuple[int, int, int] | None:
+    if text is None:
+        return None
+    parts = text.split("x")
+    if len(parts) != 3 or not all(part.isdecimal() and int(part) for part in parts):
+        raise InvalidOption(f"--images is channels, height and width such as 3x16x16, got {text!r}")
+    channels, height, width = map(int, parts)
+    return channels, height, width
 
 
 def _results_kept(journal: Path, resume_command: str) -> str:

@@ -1,6 +1,7 @@
 """Campaigns: many evaluations, proposed by many methods, collected into one journal that survives."""
 
 from nasbed.core.former_names import former
+from nasbed.experiments.campaign.calibrating import calibrate_campaign
 from nasbed.experiments.campaign.collection import CampaignProgress, collect
 from nasbed.experiments.campaign.export import export_journals
 from nasbed.experiments.campaign.function_trainer import FunctionTrainer
@@ -26,6 +27,7 @@ __all__ = [
     "Trainer",
     "Trajectories",
     "Trial",
+    "calibrate_campaign",
     "campaign_status",
     "collect",
     "export_journals",

@@ -18,6 +18,8 @@ from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
 from nasbed.experiments.campaign.journal import FinishedTrial, Journal
 from nasbed.experiments.campaign.plan import RealSearches
 from nasbed.experiments.campaign.provenance import Maker, changed_code, maker_notes
+from nasbed.experiments.campaign.retiming import MEASURED_TIME, Retiming
+from nasbed.experiments.campaign.trial import Evaluation
 from nasbed.results.curves import Curves
 from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
@@ -26,6 +28,8 @@ from nasbed.results.store import Progress, Results, write_results
 from nasbed.spaces.base import SearchSpace
 
 BATCH = 50_000
+TIMING = ("population", "calibration")
+"""Settings of a trainer that change times alone. A new calibration replaces those of calibrations."""
 
 
 def export_journals(
@@ -36,6 +40,7 @@ def export_journals(
     space: SearchSpace | None = None,
     fidelities: Collection[int] | None = None,
     by_function: bool = False,
+    calibration: Path | str | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Write all results of one or several journals as a table; also of campaigns that have not ended, or still run.
@@ -52,6 +57,8 @@ def export_journals(
         fidelities: those to take; all by default.
         by_function: whether each row answers for all architectures of the space that compute the same function; of a
             space that can be listed.
+        calibration: the file that says what each network costs (``nasbed collect calibrate``), for journals of
+            populations. Its seconds become ``train_time_s``, and the measured ones are kept as ``measured_time_s``.
         progress: called with the number of rows written.
     """
     if not journals:
@@ -60,7 +67,7 @@ def export_journals(
         paths = [Path(path) for path in journals]
         sources = [stack.enter_context(Journal.reading(path)) for path in paths]
         facts = [journal.facts() for journal in sources]
-        _check_same(paths, facts, name)
+        _check_same(paths, facts, name, ignored=TIMING if calibration is not None else TIMING[:1])
         searched = space or space_of_journal(facts[0])
         if searched is None:
             raise InvalidOption(f"no space is called {facts[0]['space']!r}; give it: export_journals(…, space=yours)")
@@ -74,24 +81,33 @@ def export_journals(
         versions = [
             maker.version for journal_makers in makers for maker in journal_makers if maker.version and maker.results
         ]
+        retiming = None if calibration is None else Retiming(calibration, facts[0], searched)
+        notes += [] if retiming is None else [retiming.note]
         info = replace(_about(facts, name, "; ".join(filter(None, notes)), versions), by_function=by_function)
-        batches = _batches(_first_ones(sources, fidelities), searched, [metric.key for metric in info.metrics])
+        if retiming is not None or "calibration" in facts[0]["trainer"]:
+            info = replace(info, metrics=(*info.metrics, MEASURED_TIME))
+        rows = _first_ones(sources, fidelities)
+        batches = _batches(
+            rows if retiming is None else map(retiming, rows), searched, [metric.key for metric in info.metrics]
+        )
         curves = _curves(_first_ones(sources, fidelities), searched, facts[0]["objective"])
         searches = joined_searches(
             [
                 recorded
                 for journal, journal_facts in zip(sources, facts, strict=True)
-                if (recorded := _searches(journal, journal_facts, searched, fidelities)) is not None
+                if (recorded := _searches(journal, journal_facts, searched, fidelities, retiming)) is not None
             ]
         )
         return write_results(Path(out), info, batches, progress, searched=searched, curves=curves, searches=searches)
 
 
-def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name: str | None) -> None:
+def _check_same(
+    paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name: str | None, *, ignored: Sequence[str]
+) -> None:
     first = facts[0]
     for path, journal_facts in zip(paths[1:], facts[1:], strict=True):
         for field in ("space", "metrics", "fidelity_unit", "trainer"):
-            if _without_population(journal_facts[field]) != _without_population(first[field]):
+            if _without(ignored, journal_facts[field]) != _without(ignored, first[field]):
                 raise InvalidOption(
                     f"journals that are exported together have one {field}, {path} has another than {paths[0]}; export "
                     "them apart, and see: nasbed results merge --help"
@@ -108,9 +124,9 @@ def _check_same(paths: Sequence[Path], facts: Sequence[Mapping[str, Any]], name:
             )
 
 
-def _without_population(fact: Any) -> Any:
-    """A fact of a journal; of a trainer, all but the size of its populations."""
-    return {key: value for key, value in fact.items() if key != "population"} if isinstance(fact, Mapping) else fact
+def _without(ignored: Sequence[str], fact: Any) -> Any:
+    """A fact of a journal; of a trainer, all but some of its settings."""
+    return {key: value for key, value in fact.items() if key not in ignored} if isinstance(fact, Mapping) else fact
 
 
 def _check_same_code(paths: Sequence[Path], makers: Sequence[Sequence[Maker]]) -> None:
@@ -187,7 +203,11 @@ def _curves(rows: Iterator[FinishedTrial], space: SearchSpace, objective: str) -
 
 
 def _searches(
-    journal: Journal, facts: Mapping[str, Any], space: SearchSpace, fidelities: Collection[int] | None
+    journal: Journal,
+    facts: Mapping[str, Any],
+    space: SearchSpace,
+    fidelities: Collection[int] | None,
+    retiming: Retiming | None,
 ) -> RecordedSearches | None:
     """The searches that the campaign ran for real, with the evaluations that have ended. All trainings of a round begin
     together, on as many workers as there are, and the next round begins when the last of them has ended.
@@ -202,7 +222,7 @@ def _searches(
     for finished in journal.finished():
         if finished.trial.method in plan.methods:
             number = plan.number_of(finished.trial.seed, campaign["training_seed"])
-            by_search[finished.trial.method, number].append(finished)
+            by_search[finished.trial.method, number].append(finished if retiming is None else retiming(finished))
     evaluations = [(name, finished) for name, all_of_it in by_search.items() for finished in all_of_it]
     used = {finished.trial.fidelity for _, finished in evaluations}
     if not evaluations or not used <= set(used if fidelities is None else fidelities):
@@ -239,13 +259,14 @@ def _batches(rows: Iterator[FinishedTrial], space: SearchSpace, keys: list[str])
 def _rows(batch: Sequence[FinishedTrial], space: SearchSpace, keys: list[str]) -> Rows:
     trials = [finished.trial for finished in batch]
     evaluations = [finished.evaluation for finished in batch]
+    values = [_values(evaluation) for evaluation in evaluations]
     try:
         codes = space.codes([trial.architecture for trial in trials])
     except NasbedError as error:
         raise InvalidOption(f"the space {space.name} is not that of the journal: {error}") from None
     return Rows.of(
         codes,
-        {key: np.array([evaluation.values.get(key, np.nan) for evaluation in evaluations]) for key in keys},
+        {key: np.array([row.get(key, np.nan) for row in values]) for key in keys},
         fidelity=np.array([trial.fidelity for trial in trials], dtype=np.int64),
         seed=np.array([trial.seed for trial in trials], dtype=np.int64),
         train_time_s=np.array(
@@ -255,3 +276,11 @@ def _rows(batch: Sequence[FinishedTrial], space: SearchSpace, keys: list[str]) -
         status=np.array([evaluation.status.number for evaluation in evaluations], dtype=np.int8),
         timestamp_us=np.array([finished.ended_us for finished in batch], dtype=np.int64),
     )
+
+
+def _values(evaluation: Evaluation) -> Mapping[str, float]:
+    """What an ok trial measured, with its measured time where a calibration gave the other."""
+    measured = evaluation.measured_time_s
+    if measured is None or evaluation.status is not Status.OK:
+        return evaluation.values
+    return {**evaluation.values, MEASURED_TIME.key: measured}

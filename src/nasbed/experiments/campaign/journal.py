@@ -40,6 +40,10 @@ _CURVES = """
 CREATE TABLE IF NOT EXISTS curves (number INTEGER PRIMARY KEY REFERENCES trials (number), points TEXT NOT NULL)
 """
 """Made with the first learning curve: most campaigns measure none."""
+_MEASURED = """
+CREATE TABLE IF NOT EXISTS measured_times (number INTEGER PRIMARY KEY REFERENCES trials (number), seconds REAL NOT NULL)
+"""
+"""Made with the first time of a calibration: the measured time beside it."""
 _MAKERS = """
 CREATE TABLE IF NOT EXISTS makers (maker INTEGER PRIMARY KEY, nasbed_version TEXT NOT NULL, code TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS made_by (number INTEGER PRIMARY KEY REFERENCES trials (number), maker INTEGER NOT NULL)
@@ -208,17 +212,19 @@ class Journal(Closeable):
         condition, arguments = ("", ()) if round_ is None else ("WHERE round = ? ", (round_,))
         name = self._space
         with _sqlite_errors(self.path):
-            curve, joined = (
-                ("points", "LEFT JOIN curves USING (number) ") if "curves" in self._tables() else ("NULL", "")
-            )
+            tables, columns, joined = self._tables(), [], ""
+            for table, column in (("curves", "points"), ("measured_times", "seconds")):
+                exists = table in tables
+                columns.append(column if exists else "NULL")
+                joined += f"LEFT JOIN {table} USING (number) " if exists else ""
             query = (
                 'SELECT number, round, method, code, fidelity, seed, status, "values", train_time_s, reason, ended_us, '
-                f"{curve} FROM trials JOIN results USING (number) {joined}{condition}ORDER BY number"
+                f"{', '.join(columns)} FROM trials JOIN results USING (number) {joined}{condition}ORDER BY number"
             )
             for row in self._connection.execute(query, arguments):
-                status, values, seconds, reason, ended_us, points = row[6:]
+                status, values, seconds, reason, ended_us, points, measured = row[6:]
                 points = () if points is None else tuple(json.loads(points))
-                evaluation = Evaluation(Status(status), json.loads(values), seconds, reason, points)
+                evaluation = Evaluation(Status(status), json.loads(values), seconds, reason, points, measured)
                 yield FinishedTrial(_trial(name, *row[:6]), evaluation, ended_us)
 
     ended = FormerAttribute("finished", until="0.3")
@@ -263,6 +269,11 @@ class Journal(Closeable):
             for trial, evaluation in results
             if evaluation.learning_curve
         ]
+        measured = [
+            (trial.number, evaluation.measured_time_s)
+            for trial, evaluation in results
+            if evaluation.measured_time_s is not None
+        ]
         with self._transaction():
             self._connection.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)", rows)
             maker = self._noted_maker()
@@ -271,6 +282,9 @@ class Journal(Closeable):
             if curves:
                 self._connection.execute(_CURVES)
                 self._connection.executemany("INSERT INTO curves VALUES (?, ?)", curves)
+            if measured:
+                self._connection.execute(_MEASURED)
+                self._connection.executemany("INSERT INTO measured_times VALUES (?, ?)", measured)
 
     def _noted_maker(self) -> int:
         """The number of the current maker of results, stored with its first result."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nasbed.datasets import Dataset
     from nasbed.training.images import TrainingImages
     from nasbed.training.outcome import Job, TrainingOutcome
-    from nasbed.training.population import PopulationPreparer
+    from nasbed.training.population import Calibration, PopulationPreparer
     from nasbed.training.recipe import Recipe
 
 POPULATION = 32
@@ -134,7 +134,8 @@ class NetworkTrainer(Trainer):
         recipe = settings["recipe"]
         if isinstance(recipe, str) and recipe.endswith(".toml"):
             recipe = str(folder / recipe)
-        return cls(space, **{**settings, "recipe": recipe})
+        calibration = {"calibration": folder / settings["calibration"]} if "calibration" in settings else {}
+        return cls(space, **{**settings, "recipe": recipe, **calibration})
 
     _optional: tuple[str, ...] = ("device", "timeout_s", "learning_curve")
 
@@ -146,10 +147,12 @@ class PopulationTrainer(NetworkTrainer):
     Args:
         space, dataset, recipe, device, timeout_s, learning_curve: as for :class:`NetworkTrainer`.
         population: how many networks are trained at once.
+        calibration: the file that says what each network costs (:class:`~nasbed.training.population.Calibration`);
+            without one, a network's time is its share of its population's.
     """
 
     kind = "population"
-    _optional = ("device", "timeout_s", "learning_curve", "population")
+    _optional = ("device", "timeout_s", "learning_curve", "population", "calibration")
 
     def __init__(
         self,
@@ -161,7 +164,9 @@ class PopulationTrainer(NetworkTrainer):
         device: str = "cuda",
         timeout_s: float | None = None,
         learning_curve: bool = False,
+        calibration: str | Path | None = None,
     ) -> None:
+        self.calibration = None if calibration is None else _calibration(calibration)
         if isinstance(population, bool) or not isinstance(population, int) or population < 1:
             raise InvalidOption(f"a population has at least one network, got {shorten(population)}")
         self.trials_per_task = population
@@ -174,13 +179,19 @@ class PopulationTrainer(NetworkTrainer):
         self.recipe.check_population()
 
     def identity(self) -> dict[str, Any]:
-        return super().identity() | {"population": self.trials_per_task}
+        calibration = {} if self.calibration is None else {"calibration": self.calibration.sha256}
+        return super().identity() | {"population": self.trials_per_task} | calibration
 
     def check_ready(self) -> list[str]:
         """Raise if a single network cannot be trained as a population; a note if a whole population will be halved."""
+        from nasbed.training.population.calibration import CostSetting
         from nasbed.training.population.readiness import check_population_training
 
         super().check_ready()
+        if self.calibration is not None:
+            dataset = self._load()
+            setting = CostSetting.of(self.space.name, self.recipe, classes=len(dataset.classes), shape=dataset.shape)
+            self.calibration.check_setting(setting)
         return check_population_training(
             self.space, self._load(), self.recipe, device=self.device, population=self.trials_per_task
         )
@@ -219,6 +230,7 @@ class PopulationTrainer(NetworkTrainer):
                 preparer=self._population_preparer(),
                 upcoming=self._upcoming,
                 learning_curve=self.learning_curve,
+                calibration=self.calibration,
             )
             return [_evaluation(outcome) for outcome in outcomes]
         except MissingDependency as error:
@@ -242,6 +254,12 @@ class PopulationTrainer(NetworkTrainer):
         return self._preparer
 
 
+def _calibration(file: str | Path) -> Calibration:
+    from nasbed.training.population import Calibration
+
+    return Calibration.load(file)
+
+
 def _jobs(trials: Sequence[Trial]) -> list[Job]:
     from nasbed.training.outcome import Job
 
@@ -251,4 +269,6 @@ def _jobs(trials: Sequence[Trial]) -> list[Job]:
 def _evaluation(trained: TrainingOutcome) -> Evaluation:
     values = {metric.key: value for metric, value in trained.values().items()}
     curve = trained.validation_curve or ()
-    return Evaluation(Status(trained.status), values, trained.train_time_s, trained.reason, curve)
+    return Evaluation(
+        Status(trained.status), values, trained.train_time_s, trained.reason, curve, trained.measured_time_s
+    )

@@ -35,13 +35,15 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """The result of a trial. ``values`` are by metric key; ``reason`` says why a trial is not ok. ``learning_curve``
-    has the objective after each epoch where the trainer measures it, None where it was not a finite number."""
+    has the objective after each epoch where the trainer measures it, None where it was not a finite number. Where
+    ``train_time_s`` comes from a calibration, ``measured_time_s`` is the trial's share of the measured time."""
 
     status: Status = Status.OK
     values: Mapping[str, float] = field(default_factory=dict)
     train_time_s: float | None = None
     reason: str = ""
     learning_curve: tuple[float | None, ...] = ()
+    measured_time_s: float | None = None
 
     @classmethod
     def failed(cls, reason: str, train_time_s: float | None = None) -> Evaluation:
@@ -51,11 +53,21 @@ class Evaluation:
 def checked(evaluation: Evaluation, metrics: Sequence[Metric], objective: Metric) -> Evaluation:
     """The evaluation in the form of a table's row. A value that is not finite makes an ok trial diverged. A value out
     of bounds, an unknown metric or a missing objective makes it failed. Only ok trials keep values."""
+    evaluation = replace(
+        evaluation, train_time_s=_time(evaluation.train_time_s), measured_time_s=_time(evaluation.measured_time_s)
+    )
+    return replace(_checked_values(evaluation, metrics, objective), measured_time_s=evaluation.measured_time_s)
+
+
+def _time(seconds: float | None) -> float | None:
+    """A time, None if it is not a finite number of seconds."""
+    return seconds if seconds is not None and 0 <= seconds < math.inf else None
+
+
+def _checked_values(evaluation: Evaluation, metrics: Sequence[Metric], objective: Metric) -> Evaluation:
     seconds = evaluation.train_time_s
-    if seconds is not None and not 0 <= seconds < math.inf:
-        seconds = None
     if evaluation.status is not Status.OK:
-        return replace(evaluation, values={}, train_time_s=seconds, learning_curve=())
+        return replace(evaluation, values={}, learning_curve=())
     by_key = {metric.key: metric for metric in metrics}
     values: dict[str, float] = {}
     for key, value in evaluation.values.items():

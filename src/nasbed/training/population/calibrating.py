@@ -82,6 +82,7 @@ def calibrate(
         step_s.append((measured.step_s(), sum(launch.seconds for launch in timed)))
         launches += timed
         lanes = measured.lanes
+        del measured  # the memory of the device is for the next one
         if progress is not None:
             progress(number + 1, len(groups))
     scale = sum(step for step, _ in step_s) / sum(alone for _, alone in step_s)

@@ -3,7 +3,7 @@
 The cost of a network is the sum over its launches, times the steps of its training. It depends on the architecture, the
 recipe and the calibration, and on nothing else: two populations agree on it.
 
-Seconds are those of networks in company. Each launch is timed alone in random populations of ``population`` networks, and
+Seconds are those of networks in company. Each launch is timed alone, in random populations of ``population`` networks.
 ``scale`` makes the costs of a whole population add up to the measured time of its step. With populations of one network
 they are the seconds of training it alone.
 """
@@ -108,7 +108,7 @@ class Calibration:
 
     def steps(self, recipe: Recipe, epochs: int) -> int:
         """The steps of a training."""
-        images = self.train_images or recipe.epoch_images
+        images = self.train_images or (recipe.split or (recipe.epoch_images,))[0]
         if images is None:
             raise InvalidOption(
                 f"the recipe {recipe.name} trains on all images, and the calibration does not say how many; make "
@@ -116,10 +116,19 @@ class Calibration:
             )
         return epochs * recipe.steps_per_epoch(images)
 
+    def to_bytes(self) -> bytes:
+        """The content of its file."""
+        return sealed({"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(self)})
+
+    @property
+    def sha256(self) -> str:
+        """The checksum that its file carries."""
+        return str(json.loads(self.to_bytes())["sha256"])
+
     def save(self, path: Path) -> None:
         """Write the file; :meth:`load` reads it."""
         with complete_file(path) as draft:
-            draft.write_bytes(sealed({"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(self)}))
+            draft.write_bytes(self.to_bytes())
 
     @classmethod
     def load(cls, path: Path | str) -> Calibration:

@@ -19,7 +19,9 @@ from typing import Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
+from nasbed.core.architecture import Architecture
 from nasbed.core.execution.processes import ProcessPool
 from nasbed.datasets.dataset import Dataset
 from nasbed.networks import build
@@ -87,15 +89,25 @@ _Network = tuple[NetworkProgram, NDArray[np.float32]]
 """A program and the flattened weights that :func:`nasbed.training.random_streams.initial_weights` gives its network."""
 
 
-def _prepare(job: Job, target: PreparationTarget) -> _Network:
+def _shapes_of(architecture: Architecture, target: PreparationTarget) -> nn.Module:
+    """A network without values."""
     with shapes_only():
-        network = build(
-            job.architecture,
+        return build(
+            architecture,
             classes=target.classes,
             channels_in=target.channels,
             image=target.side,
-            skeleton=recipe_skeleton(job.architecture.space, target.recipe),
+            skeleton=recipe_skeleton(architecture.space, target.recipe),
         )
+
+
+def target_program(architecture: Architecture, target: PreparationTarget) -> NetworkProgram:
+    """The program of an architecture."""
+    return trace(_shapes_of(architecture, target), channels=target.channels, side=target.side)
+
+
+def _prepare(job: Job, target: PreparationTarget) -> _Network:
+    network = _shapes_of(job.architecture, target)
     bounds = weight_bounds(network)
     parameters = dict(network.named_parameters())
     weights = uniform_weights(job.seed, sum(tensor.numel() for tensor in parameters.values()))

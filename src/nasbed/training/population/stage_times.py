@@ -34,7 +34,9 @@ def stage_times(executor: AutogradExecutor, images: Tensor) -> list[TimedLaunch]
         _backward(outputs, inputs)
         seconds = perf_counter() - start
         number, operation = stage.rows[0]
-        times.append(TimedLaunch(operation_kind(operation, executor.programs[number]), _units(stage, networks), seconds))
+        times.append(
+            TimedLaunch(operation_kind(operation, executor.programs[number]), _units(stage, networks), seconds)
+        )
     step.cut()
     inputs, each = step.leaves(), np.ones(networks)
     start = perf_counter()

@@ -48,16 +48,19 @@ def launch_kind(launch: Launch) -> str:
 
 def launch_units(launch: Launch, networks: int) -> NDArray[np.float64]:
     """The units of each network in a launch."""
-    return np.bincount(launch.owners, weights=_row_units(launch), minlength=networks)
+    units = np.zeros(networks)
+    np.add.at(units, launch.owners, _row_units(launch))
+    return units
 
 
-def _row_units(launch: Launch) -> NDArray[np.float64]:
+def _row_units(launch: Launch) -> NDArray[np.int64]:
     table = launch.tables[0]
+    units = np.ones(len(table), dtype=np.int64)
     if launch.kernel == "combine":
-        return 1.0 + table[:, 2] - table[:, 1]
+        units += table[:, 2] - table[:, 1]
     if launch.kernel == "norm_backward":
-        return 1.0 + table[:, 5] - table[:, 4]
-    return np.ones(len(table))
+        units += table[:, 5] - table[:, 4]
+    return units
 
 
 def layout_work(layout: PopulationLayout) -> list[Work]:
@@ -100,9 +103,7 @@ def operation_work(program: NetworkProgram) -> Work:
     return {kind: float(count) for kind, count in units.items()} | _once_a_step(program)
 
 
-def works(
-    programs: Sequence[NetworkProgram], *, batch: int, value_bytes: int, lanes: int | None
-) -> list[Work]:
+def works(programs: Sequence[NetworkProgram], *, batch: int, value_bytes: int, lanes: int | None) -> list[Work]:
     """The work of each network, whatever others it is trained with.
 
     Args:

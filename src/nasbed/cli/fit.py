@@ -55,6 +55,12 @@ def fit(
             help="Fit the model of the training time on this method's evaluations only, if hardware differed."
         ),
     ] = None,
+    runtime_settings: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Settings of the model of the training time from 'nasbed tune --metric train_time_s'."
+        ),
+    ] = None,
     score: tuning.ScoreName = "skt",
     seed: tuning.Seed = 0,
     compact: Annotated[
@@ -87,12 +93,13 @@ def fit(
     """
     on_interrupt(lambda: NOTHING_KEPT)
 
-    from nasbed.experiments.tuning import load_settings
+    from nasbed.experiments.tuning import load_runtime_settings, load_settings
     from nasbed.reports.fit.data import figure_rows
     from nasbed.reports.fit.page import write_fit_report
     from nasbed.surrogates.artefact import Artefact
-    from nasbed.surrogates.making import RUNTIME_MODEL, make_surrogate
+    from nasbed.surrogates.making import make_surrogate
     from nasbed.surrogates.presets import MODEL_PRESETS
+    from nasbed.surrogates.runtime import RUNTIME_MODEL
 
     if tune is not None and settings_file is not None:
         raise InvalidOption("settings are either tuned or read from a file, got --tune and --settings; omit one")
@@ -107,12 +114,20 @@ def fit(
     if settings_file is not None:
         model_settings = load_settings(settings_file, model) | model_settings
     tuning.check_settings(model, results, model_settings)
+    clock_model, clock_settings = RUNTIME_MODEL, None
+    if runtime_settings is not None:
+        if not runtime:
+            raise InvalidOption("settings are for a runtime model, got --no-runtime; omit one of the two")
+        clock_model, clock_settings = load_runtime_settings(runtime_settings)
+        tuning.check_settings(clock_model, results, clock_settings)
     chosen_methods = tuning.names_of(methods)
     variant = "rand" if chosen_methods == RANDOM else ""
     path = _new_path(out, results, model, variant, version)
     split = tuning.split_of(results, metric, fidelity, methods, seed, at_least)
     if settings_file is not None:
         _warn_of_leaks(settings_file, split)
+    if runtime_settings is not None:
+        _warn_of_leaks(runtime_settings, split.timed())
     page = path.with_name(_stem(path) + ".html")
     trials = path.with_name(_stem(path) + "-tuning")
     on_interrupt(lambda: _interruption_note(path, None if tune is None else trials))
@@ -128,8 +143,9 @@ def fit(
             model,
             members=ensemble,
             settings=model_settings,
-            runtime=RUNTIME_MODEL if runtime else None,
+            runtime=clock_model if runtime else None,
             runtime_method=runtime_method,
+            runtime_settings=clock_settings,
             variant=variant,
             version=version,
             compact=compact,

@@ -45,6 +45,8 @@ Seed = Annotated[
     int, typer.Option(min=0, help="The seed of the split into train, validation and test, and of the models.")
 ]
 ScoreName = Annotated[str, typer.Option("--score", help="The score to tune for: skt (sparse Kendall tau) or r2.")]
+TRAIN_TIME = "train_time_s"
+"""Tuning for it tunes the runtime model."""
 Timeout = Annotated[float | None, typer.Option(min=1, help="Wall-clock timeout per trial, in seconds.")]
 
 
@@ -53,7 +55,10 @@ def tune(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The folder of the trials; an interrupted command resumes there.")
     ],
-    model: Model = "xgb",
+    model: Annotated[
+        str | None,
+        typer.Option(show_default="xgb; lgb for train_time_s", help="The model, from 'nasbed list surrogates'."),
+    ] = None,
     trials: Annotated[int, typer.Option(min=1, help="The number of fits, one of them with the default settings.")] = 50,
     score: ScoreName = "skt",
     metric: MetricKey = None,
@@ -69,22 +74,31 @@ def tune(
 
     An interrupted tuning resumes with the same command. Raise --trials to continue a finished one.
 
+    With --metric train_time_s it tunes the runtime model, which runs a surrogate's simulated clock. It learns the
+    logarithm of the seconds.
+
     Example: nasbed tune nb201/cifar10 --model xgb --trials 50 --out tuned-xgb
     """
     from nasbed.experiments.tuning import BEST
     from nasbed.reports.tuning import tuning_rows, write_tuning_report
+    from nasbed.surrogates.runtime import RUNTIME_MODEL
 
     on_interrupt(lambda: trials_kept(out))
+    is_runtime = metric == TRAIN_TIME
+    model = model or (RUNTIME_MODEL if is_runtime else "xgb")
     check_model(model)
     check_folder(out, "trials go")
     results = results_of(table)
     fixed = settings_by_key(settings or [])
     check_settings(model, results, fixed)
-    split = split_of(results, metric, fidelity, methods, seed, at_least)
+    split = split_of(results, None if is_runtime else metric, fidelity, methods, seed, at_least)
+    split = split.timed() if is_runtime else split
     tuned = run_tuning(split, model, trials, out, score, fixed, seed=seed, processes=processes, timeout=timeout)
-    fit_command = ["nasbed", "fit", table, "--model", model, "--settings", str(out / BEST)]
+    fit_command = ["nasbed", "fit", table]
+    fit_command += ["--runtime-settings"] if is_runtime else ["--model", model, "--settings"]
+    fit_command.append(str(out / BEST))
     options = {
-        "--metric": metric,
+        "--metric": None if is_runtime else metric,
         "--fidelity": fidelity,
         "--methods": methods,
         "--at-least": at_least,

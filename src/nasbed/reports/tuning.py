@@ -51,6 +51,11 @@ def write_tuning_report(path: Path, tuned: TuningResult, *, command: str = "", n
 def tuning_rows(tuned: TuningResult) -> list[tuple[str, str, str, str]]:
     """The default settings and the best ones: the name of a figure, and its value on validation and test."""
     names = {"skt": "sparse Kendall's τ", "r2": "R²", "kendall": "Kendall's τ", "mae": "mean absolute error"}
+    if "seconds_r2" in tuned.best.figures:  # the model learns logarithms
+        names = {key: f"{name} of log seconds" for key, name in names.items()} | {
+            "seconds_sparse_kendall": "sparse Kendall's τ in seconds",
+            "seconds_r2": "R² in seconds",
+        }
     return [
         (
             name,

@@ -14,8 +14,9 @@ from nasbed.core.metric import Metric
 from nasbed.core.status import OK
 from nasbed.spaces import SearchSpace
 from nasbed.spaces.base import Codes
+from nasbed.surrogates.examples import TRAIN_TIME
 
-TIME = Metric("train_time_s", direction="minimize", unit="s")
+TIME = TRAIN_TIME
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from nasbed.results.store import Results
 
 
+TRAIN_TIME = Metric("train_time_s", direction="minimize", unit="s")
+"""What a runtime model predicts; it learns the logarithm."""
+
+
 @dataclass(frozen=True, slots=True)
 class Examples:
     """Evaluations that ended well, one a row; an architecture evaluated with several seeds has several rows."""
@@ -49,6 +53,11 @@ class Examples:
         """The same rows with another target, those without one left out."""
         has_target = np.isfinite(y)
         return replace(self, y=y).take(has_target)
+
+    def log_seconds(self) -> NDArray[np.float64]:
+        """The logarithm of the training times; not finite where none is recorded."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(self.cost_s)
 
     def canonical(self, space: SearchSpace) -> Examples:
         """The evaluations of the canonical forms, which are what a surrogate benchmark predicts."""

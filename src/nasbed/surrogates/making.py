@@ -16,7 +16,6 @@ import nasbed
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.results.store import Results
-from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.artefact_manifest import ArtefactManifest, ModelRecord, artefact_name
@@ -25,13 +24,9 @@ from nasbed.surrogates.counted_costs import ExactCosts
 from nasbed.surrogates.ensemble import Ensemble, fit_ensemble
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.quality import fit_figures, runtime_figures
+from nasbed.surrogates.runtime import RUNTIME_MODEL, fit_runtime, timed
 from nasbed.surrogates.table_split import TableSplit, manifest_sha256
 
-RUNTIME_MODEL = "lgb"
-RUNTIME_SETTINGS: Mapping[str, Mapping[str, Any]] = {
-    "lgb": {"learning_rate": 0.1, "rounds": 400, "feature_fraction": 0.5, "lambda_l2": 1.0, "early_stopping_rounds": 20}
-}
-"""Every query predicts a time, and times are easy to predict: a small model is enough."""
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "lightgbm", "xgboost-cpu", "xgboost", "ngboost", "torch")
 RUNTIME_SHARE = 0.05
 """How much of the time of making a surrogate its runtime model takes, for the progress."""
@@ -48,6 +43,7 @@ def make_surrogate(
     settings: Mapping[str, Any] | None = None,
     runtime: str | None = RUNTIME_MODEL,
     runtime_method: str | None = None,
+    runtime_settings: Mapping[str, Any] | None = None,
     variant: str = "",
     version: str = "1.0",
     skeleton: Mapping[str, Any] | None = None,
@@ -72,6 +68,7 @@ def make_surrogate(
         runtime: The model of the training time; ``None`` for none.
         runtime_method: Fit the runtime model on one method's evaluations, for a table whose methods ran on different
             hardware (appendix E.4).
+        runtime_settings: What differs from the runtime model's default settings; tuning for ``train_time_s`` finds it.
         variant: What the name says of ``methods``: ``rand`` for random search alone.
         version: The version in the name.
         skeleton: Settings of the network around the cells, for counting costs; the space's usual ones by default.
@@ -86,8 +83,8 @@ def make_surrogate(
     split.check_parts("test")
     results, metric, seed = split.results, split.metric, split.seed if seed is None else seed
     train, test, unchosen = split.fitted, split.test, split.unchosen
-    timed = _timed(train, runtime_method) if runtime is not None else None
-    share = 1 - RUNTIME_SHARE if timed is not None else 1.0
+    times = timed(train, runtime_method) if runtime is not None else None
+    share = 1 - RUNTIME_SHARE if times is not None else 1.0
     ensemble = fit_ensemble(
         model,
         results.space,
@@ -104,10 +101,13 @@ def make_surrogate(
     if len(unchosen):
         figures |= {f"others_{name}": value for name, value in fit_figures(ensemble, unchosen, metric).items()}
     clock = None
-    if runtime is not None and timed is not None:
-        clock = _fit_runtime(runtime, results.space, timed, seed, ensemble.members[0])
+    if runtime is not None and times is not None:
+        # trees over the features that a member of trees has, so that one walk answers for both
+        joint = ensemble.members[0].joint_settings(SURROGATES.get(runtime))
+        settings_of_clock = {**(runtime_settings or {}), **joint}
+        clock = fit_runtime(runtime, results.space, times, seed=seed, settings=settings_of_clock)
         clock = clock.compact() if compact else clock
-        figures |= runtime_figures(clock, _timed(test, runtime_method))
+        figures |= runtime_figures(clock, timed(test, runtime_method))
     if progress is not None:
         progress(1.0)
     dataset = results.about.dataset or results.about.name.split("/")[-1]
@@ -155,32 +155,6 @@ def _exact(results: Results, dataset: str, skeleton: Mapping[str, Any] | None) -
     is_recorded = np.isfinite(recorded[:1000])
     agree = np.mean(parameter_counts[is_recorded] == recorded[:1000][is_recorded]) > 0.9 if is_recorded.any() else True
     return names if agree else ()
-
-
-# --- the runtime -----------------------------------------------------------------------------------------------------
-
-
-def _timed(rows: Examples, method: str | None) -> Examples | None:
-    """The evaluations with the logarithm of their time, of one method if it is named; ``None`` if they are too few."""
-    if method is not None:
-        rows = rows.by([method]) if method in rows.method else rows.take(np.empty(0, int))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        seconds = np.log(rows.cost_s)
-    timed = rows.of(seconds)
-    return timed if len(timed) >= 10 else None
-
-
-def _fit_runtime(model: str, space: SearchSpace, timed: Examples, seed: int, member: Surrogate[Any]) -> Surrogate[Any]:
-    """One model, stopped early on a tenth of the architectures; trees over the features that a member of trees has, so
-    that one walk answers for both."""
-    kind = SURROGATES.get(model)
-    settings = {**RUNTIME_SETTINGS.get(model, {}), **member.joint_settings(kind)}
-    rng = np.random.default_rng(seed)
-    unique, owner = np.unique(timed.architecture, return_inverse=True)
-    kept_out = (rng.permutation(len(unique)) % 10 == 0)[owner]
-    clock = kind(space, seed=seed, settings=settings)
-    clock.fit(timed.take(~kept_out), timed.take(kept_out) if kept_out.any() else None)
-    return clock
 
 
 # --- where it comes from ---------------------------------------------------------------------------------------------

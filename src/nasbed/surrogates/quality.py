@@ -9,8 +9,18 @@ import numpy as np
 from nasbed.core.metric import Metric
 from nasbed.surrogates.base import Surrogate
 from nasbed.surrogates.ensemble import Ensemble, Prediction
-from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.scores import coverage, kendall, kl_divergence, mae, mse, precision_of, r2, sparse_kendall
+from nasbed.surrogates.examples import TRAIN_TIME, Examples
+from nasbed.surrogates.scores import (
+    Floats,
+    coverage,
+    kendall,
+    kl_divergence,
+    mae,
+    mse,
+    precision_of,
+    r2,
+    sparse_kendall,
+)
 
 FEWEST_REPEATS = 3
 """Evaluations from which a true distribution is made."""
@@ -58,14 +68,32 @@ def kl_figures(prediction: Prediction, test: Examples) -> dict[str, float]:
 
 
 def runtime_figures(clock: Surrogate[Any], test: Examples | None) -> dict[str, float]:
-    """How well the runtime model fits: R² of the seconds' logarithm, Kendall, and the mean relative error."""
+    """How well the runtime model fits: R² and sparse Kendall of the seconds' logarithm and of the seconds, Kendall, and
+    the mean relative error. The sparse Kendall rounds to a thousandth of the range."""
     if test is None:
         return {}
     predicted = clock.predict(test.codes)
-    return {
+    figures = {
         "runtime_r2": r2(test.y, predicted),
+        "runtime_sparse_kendall": sparse_kendall(test.y, predicted, precision=precision_of(TRAIN_TIME, test.y)),
         "runtime_kendall": kendall(test.y, predicted),
         "runtime_relative_error": float(np.abs(np.expm1(predicted - test.y)).mean()),
+    }
+    return figures | {f"runtime_{name}": value for name, value in figures_in_seconds(test.y, predicted).items()}
+
+
+def figures_in_seconds(truth: Floats, predicted: Floats) -> dict[str, float]:
+    """R² and sparse Kendall of seconds whose logarithms are given.
+
+    >>> round(figures_in_seconds(np.log([1.0, 2.0, 3.0]), np.log([1.0, 2.0, 4.0]))["seconds_r2"], 12)
+    0.5
+    """
+    seconds, predicted_seconds = np.exp(truth), np.exp(predicted)
+    return {
+        "seconds_r2": r2(seconds, predicted_seconds),
+        "seconds_sparse_kendall": sparse_kendall(
+            seconds, predicted_seconds, precision=precision_of(TRAIN_TIME, seconds)
+        ),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from nasbed.results.manifest import FILE_NAME
 from nasbed.results.splits import RowSplit, stratified_split
 from nasbed.results.store import Results
 from nasbed.spaces.base import SearchSpace
-from nasbed.surrogates.examples import Examples, examples, validation_metric
+from nasbed.surrogates.examples import TRAIN_TIME, Examples, examples, validation_metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,15 @@ class TableSplit:
                     f"{count}: what it was fitted on is not known; fit it again"
                 )
         return split
+
+    def timed(self) -> TableSplit:
+        """The same parts for a runtime model: the targets are logarithms of training times, and evaluations without
+        one are left out."""
+        seconds = self.rows.log_seconds()
+        is_timed = np.isfinite(seconds)
+        numbers = np.cumsum(is_timed) - 1
+        parts = RowSplit(*(numbers[part[is_timed[part]]] for part in self.parts.parts))
+        return replace(self, metric=TRAIN_TIME, rows=self.rows.of(seconds), parts=parts)
 
     @property
     def name(self) -> str:

@@ -20,6 +20,8 @@ from nasbed.experiments.tuning.trials import TrialFit, Trials, TuningSearch
 from nasbed.results.store import Results
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Surrogate
+from nasbed.surrogates.examples import TRAIN_TIME
+from nasbed.surrogates.runtime import RUNTIME_SETTINGS
 from nasbed.surrogates.scores import precision_of
 from nasbed.surrogates.table_split import TableSplit
 
@@ -89,6 +91,9 @@ def tune(
 
     Only the last fit, that of the winner, sees the test part. Its figures are kept in ``out/best.json``.
 
+    A split that :meth:`~nasbed.surrogates.table_split.TableSplit.timed` gives tunes the runtime model: on logarithms of
+    seconds, from its own default settings.
+
     Args:
         model: the id or the class of the model.
         data: a table, or the split of one.
@@ -108,7 +113,9 @@ def tune(
         raise InvalidOption(f"tuning makes at least 1 trial, that of the default settings, got {trials}")
     split = TableSplit.from_data(data, seed=seed)
     split.check_parts()
-    search = TuningSearch(kind, split.space, settings or {}, seed)
+    is_runtime = split.metric == TRAIN_TIME
+    defaults = RUNTIME_SETTINGS.get(kind.name) if is_runtime else None
+    search = TuningSearch(kind, split.space, settings or {}, seed, defaults)
     setup = TuningSetup(
         model=kind.name,
         space=split.space.name,
@@ -126,7 +133,7 @@ def tune(
         trial_tasks = Trials(search, journal, score, trials, progress)
         validation = split.validation
         precision = precision_of(split.metric, validation.y)
-        job = TrialFit(kind, split.space, split.train, validation, seed, precision)
+        job = TrialFit(kind, split.space, split.train, validation, seed, precision, is_runtime)
         for outcome in engine.map_unordered(job, trial_tasks, timeout_s=timeout_s):
             trial_tasks.end(outcome.task, outcome.result, outcome.error)
         best = _best(trial_tasks.finished, setup, search.highest)
@@ -194,5 +201,15 @@ def load_settings(path: Path, model: str) -> dict[str, Any]:
         return data
     if data.get("model") != model:
         raise InvalidOption(f"{path} holds settings of {data.get('model')}, not of {model}; give another file")
+    if data.get("metric") == TRAIN_TIME.key:
+        raise InvalidOption(f"{path} holds settings of a runtime model; give the file as --runtime-settings")
     settings: dict[str, Any] = data["settings"]
     return settings
+
+
+def load_runtime_settings(path: Path) -> tuple[str, dict[str, Any]]:
+    """The runtime model and its settings in ``best.json`` of a tuning for ``train_time_s``."""
+    data = read_json(path)
+    if not isinstance(data.get("settings"), dict) or data.get("metric") != TRAIN_TIME.key:
+        raise InvalidOption(f"{path} is not of a tuning for {TRAIN_TIME.key}; make one: nasbed tune --metric")
+    return str(data["model"]), data["settings"]

@@ -22,6 +22,7 @@ from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.from_configspace import FromConfigSpace, space_from_configspace
 from nasbed.surrogates.base import Surrogate
 from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.quality import figures_in_seconds
 from nasbed.surrogates.scores import kendall, mae, r2, sparse_kendall
 
 ONE_FIDELITY = 1
@@ -43,6 +44,8 @@ class TrialFit:
     held_out: Examples
     seed: int
     precision: float
+    logarithmic: bool = False
+    """Whether targets are logarithms of seconds, so that figures in seconds are of use too."""
 
     def __call__(self, settings: Mapping[str, Any]) -> tuple[dict[str, float], float]:
         start = perf_counter()
@@ -56,6 +59,8 @@ class TrialFit:
             "kendall": kendall(truth, predictions),
             "mae": mae(truth, predictions),
         }
+        if self.logarithmic:
+            figures |= figures_in_seconds(truth, predictions)
         undefined = [name for name, value in figures.items() if not math.isfinite(value)]
         if undefined:
             raise InvalidOption(f"predictions have no {', '.join(undefined)}: they are all the same, or not finite")
@@ -71,14 +76,32 @@ def _fit_in_worker(*values: Any) -> TrialFit:
 
 
 class TuningSearch:
-    """The tuning space of a model as an optimizer sees it."""
+    """The tuning space of a model as an optimizer sees it.
 
-    def __init__(self, kind: type[Surrogate[Any]], space: SearchSpace, fixed: Mapping[str, Any], seed: int) -> None:
-        self._kind, self._fixed = kind, dict(fixed)
-        self.default = kind(space, settings=fixed).settings
-        self.space = _without(space_from_configspace(kind.tuning_space(), f"{kind.name}-settings"), fixed)
+    Args:
+        kind: the model.
+        space: of the architectures.
+        fixed: settings that hold for all trials.
+        seed: of the proposals.
+        defaults: the settings of the first trial; those that are not tuned hold for all.
+    """
+
+    def __init__(
+        self,
+        kind: type[Surrogate[Any]],
+        space: SearchSpace,
+        fixed: Mapping[str, Any],
+        seed: int,
+        defaults: Mapping[str, Any] | None = None,
+    ) -> None:
+        tuning_space = space_from_configspace(kind.tuning_space(), f"{kind.name}-settings")
+        tuned = tuning_space.configspace()
+        self._kind, self._first = kind, {**(defaults or {}), **fixed}
+        self._fixed = {name: value for name, value in (defaults or {}).items() if name not in tuned} | dict(fixed)
+        self.default = kind(space, settings=self._first).settings
+        self.space = _without(tuning_space, fixed)
         budgets = kind.budgets()
-        if budgets is not None and budgets[0] in fixed:
+        if budgets is not None and budgets[0] in self._fixed:
             budgets = None
         steps = (ONE_FIDELITY,) if budgets is None else budgets[1]
         self.budget_name = None if budgets is None else budgets[0]
@@ -93,7 +116,7 @@ class TuningSearch:
 
     def first(self) -> TuningTrial:
         """The defaults, at the highest budget."""
-        return TuningTrial(0, self._settings(None, self.highest), self.highest)
+        return TuningTrial(0, {**self._first, **self._settings(None, self.highest)}, self.highest)
 
     def ask(self, number: int) -> TuningTrial:
         """The next proposal of the optimizer."""

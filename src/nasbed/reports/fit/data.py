@@ -100,7 +100,10 @@ def figure_rows(manifest: ArtefactManifest, times: Mapping[str, float] | None = 
         ("other methods: R²", "others_r2", "{:.4f}"),
         ("other methods: sparse Kendall's τ", "others_sparse_kendall", "{:.4f}"),
         (f"other methods: mean absolute error{unit}", "others_mae", "{:.4g}"),
+        ("runtime: R² in seconds", "runtime_seconds_r2", "{:.4f}"),
+        ("runtime: sparse Kendall's τ in seconds", "runtime_seconds_sparse_kendall", "{:.4f}"),
         ("runtime: R² of its logarithm", "runtime_r2", "{:.4f}"),
+        ("runtime: sparse Kendall's τ of its logarithm", "runtime_sparse_kendall", "{:.4f}"),
         ("runtime: Kendall's τ", "runtime_kendall", "{:.4f}"),
         ("runtime: mean relative error", "runtime_relative_error", "{:.1%}"),
     ]

@@ -18,6 +18,7 @@ from nasbed.studies.validation.fit_tasks import query_times
 from nasbed.studies.validation.fits import Fits, fit_figures
 from nasbed.studies.validation.parameter_free import parameter_free
 from nasbed.studies.validation.recorded import beside_recorded, recorded_methods
+from nasbed.studies.validation.runtime import runtime_of_artefact
 from nasbed.studies.validation.study import (
     PartProgress,
     Validation,
@@ -80,6 +81,11 @@ def validate_artefact(
         fitted_rows = int(manifest.provenance.get("rows", 0))
         timed = replace(fit, query_s=query_s, batch_s=batch_s)
         validation = replace(validation, fits=Fits(fitted_rows, 0, len(test), (timed,)))
+    if "runtime" in selection:
+        try:
+            validation = replace(validation, runtime=runtime_of_artefact(artefact, data))
+        except InvalidOption as reason:
+            left_out["runtime"] = str(reason)
     if "depth" in selection:
         depth = depth_of(data, test.codes, test.y, {manifest.name: predicted.mean}, left_out)
         validation = replace(validation, depth=depth)

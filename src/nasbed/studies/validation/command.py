@@ -48,7 +48,7 @@ def validate(
         str,
         typer.Option(
             show_default="all that apply",
-            help="Comma-separated: fits, table, size, looo, random, best, rest, free, depth, topologies, methods, "
+            help="Comma-separated: fits, runtime, table, size, looo, random, best, rest, free, depth, topologies, methods, "
             "cells, noise, test, tsne, regions, trajectories.",
         ),
     ] = "",

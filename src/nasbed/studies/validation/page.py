@@ -23,6 +23,7 @@ from nasbed.studies.validation.topology_effects import EVALUATED
 
 TITLES = {
     "fits": "How well each model fits",
+    "runtime": "How well the runtime model fits",
     "table": "Surrogate against a table of one seed",
     "size": "How many architectures it takes",
     "looo": "Leaving one search method out",
@@ -41,6 +42,8 @@ TITLES = {
     "trajectories": "Searches on the surrogate, and on the table or for real",
 }
 TEXTS = {
+    "runtime": "The model of the training time runs the simulated clock. It learns the logarithm of the seconds; the "
+    "paper reports seconds. sKT rounds to a thousandth of the range.",
     "fits": "Each model is fitted on the train part and tested on architectures that it has not seen; the parts are "
     "the same for all and drawn within each search method. sKT is Kendall's correlation of predictions rounded to "
     "0.1 % of the metric's range. A query is the time of one architecture, encoding included. Intervals that hold "

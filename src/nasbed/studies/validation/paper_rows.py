@@ -57,6 +57,12 @@ def _paper_cells(row: tuple[str, ...], part: str, study: Validation, paper: Publ
             return None
         cells = {"left out": method, "model": model, "tested on": paper.label}
         return cells | {"R²": fixed(figures.r2, 3), "sKT": fixed(figures.sparse_kendall, 3)}
+    if part == "runtime":
+        figures = paper.runtime.get(row[0])
+        if figures is None:
+            return None
+        cells = {"model": f"{row[0]}, {paper.label}"}
+        return cells | {"R², seconds": fixed(figures.r2, 3), "sKT, seconds": fixed(figures.sparse_kendall, 3)}
     model = TABLE if part == "table" and row[0] == TABLE else study.models[row[0]]
     table_figures = paper.table.get(model)
     if part == "table":

@@ -43,6 +43,7 @@ class PublishedFigures:
     table: Mapping[str, Figures] = field(default_factory=dict)  # by model, and "table": tables 1, 3 and 4
     size: Mapping[str, Figures] = field(default_factory=dict)  # by model: figure 1
     looo: Mapping[str, Mapping[str, Figures]] = field(default_factory=dict)  # by method left out, by model: table 7
+    runtime: Mapping[str, Figures] = field(default_factory=dict)  # by model of the training time: section 3.1.4
 
     def left_out(self, method: str, model: str) -> Figures | None:
         """The figures of a model fitted without a method's evaluations; tables may spell ``pc_darts``."""
@@ -66,6 +67,7 @@ def published(space: str, metric: Metric) -> PublishedFigures | None:
         fits=_figures(paper_tables.get("fits", {}), scale),
         size=_figures(paper_tables.get("size", {}), scale),
         table=_figures(paper_tables.get("table", {}), scale),
+        runtime=_figures(paper_tables.get("runtime", {}), scale),
         looo={method: _figures(models, scale) for method, models in paper_tables.get("looo", {}).items()},
     )
 

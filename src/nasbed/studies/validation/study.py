@@ -44,6 +44,7 @@ from nasbed.studies.validation.parameter_free import (
 from nasbed.studies.validation.published import PublishedFigures, published
 from nasbed.studies.validation.recorded import check_recorded, recorded_methods, recorded_searches
 from nasbed.studies.validation.region_searches import RegionSearches, check_region, region_searches
+from nasbed.studies.validation.runtime import RuntimeFit, check_times, runtime_of_table
 from nasbed.studies.validation.searches import check_complete, searches
 from nasbed.studies.validation.table_error import AgainstTable, surrogate_against_table
 from nasbed.studies.validation.topology import Topology, topology
@@ -56,6 +57,7 @@ from nasbed.surrogates.table_split import TableSplit
 
 PARTS = {
     "fits": "how well each model fits",
+    "runtime": "how well the runtime model fits",
     "table": "surrogate against a table of one seed",
     "size": "error by number of training architectures",
     "looo": "leaving one search method out",
@@ -140,6 +142,7 @@ class Validation:
     paper: PublishedFigures | None = None
     notes: tuple[str, ...] = ()
     fits: Fits | None = None
+    runtime: RuntimeFit | None = None
     table_error: AgainstTable | None = None
     size: TrainingSize | None = None
     looo: LeftOuts | None = None
@@ -236,6 +239,7 @@ def _checks(
         return region_searches(_search_split(split), fitter.recipes, plan, out=out, region=options.region)
 
     return {
+        "runtime": ("runtime", lambda _: runtime_of_table(data, seed=options.seed)),
         "table": ("table_error", fitted(surrogate_against_table)),
         "size": ("size", fitted(training_size, sizes=options.sizes, repeats=options.repeats)),
         "looo": ("looo", fitted(leave_one_optimizer_out)),
@@ -292,6 +296,7 @@ def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: Validati
     checks: dict[str, Callable[[], object]] = {
         **dict.fromkeys(SHARED, lambda: data.test),
         **dict.fromkeys(("table", "noise"), partial(repeats_of, data)),
+        "runtime": partial(check_times, data),
         "size": partial(check_sizes, data, options.sizes),
         "looo": partial(check_methods, data),
         "random": partial(random_rows, data),

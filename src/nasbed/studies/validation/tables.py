@@ -18,6 +18,7 @@ from nasbed.studies.validation.leave_out import LeftOuts
 from nasbed.studies.validation.paper_rows import with_paper, with_paper_size
 from nasbed.studies.validation.parameter_free import ParameterFree
 from nasbed.studies.validation.region_searches import RegionSearches
+from nasbed.studies.validation.runtime import RuntimeFit
 from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, AgainstTable
 from nasbed.studies.validation.topology import Topology
@@ -30,6 +31,7 @@ def tables(study: Validation) -> dict[str, NumberTable]:
     """A table for each part that has one."""
     by_part: dict[str, NumberTable | None] = {
         "fits": _fits(study, study.fits) if study.fits else None,
+        "runtime": _runtime(study, study.runtime) if study.runtime else None,
         "table": _against(study, study.table_error) if study.table_error else None,
         "size": _size(study, study.size) if study.size else None,
         "looo": _left_out(study, study.looo, "left out") if study.looo else None,
@@ -74,6 +76,13 @@ def _fits(study: Validation, fits: Fits) -> NumberTable:
             )
         rows.append(tuple(row))
     return with_paper(NumberTable(tuple(columns), tuple(rows)), study, "fits")
+
+
+def _runtime(study: Validation, fit: RuntimeFit) -> NumberTable:
+    figures = [fit.seconds_r2, fit.seconds_sparse_kendall, fit.log_r2, fit.log_sparse_kendall]
+    row = (fit.model, str(fit.tested), *(fixed(value, 3) for value in figures), f"{fit.relative_error:.1%}")
+    columns = ("model", "tested rows", "R², seconds", "sKT, seconds", "R², log", "sKT, log", "relative error")
+    return with_paper(NumberTable(columns, (row,)), study, "runtime")
 
 
 def _against(study: Validation, errors: AgainstTable) -> NumberTable:

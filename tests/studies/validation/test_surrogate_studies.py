@@ -44,7 +44,7 @@ from nasbed.studies.validation.table_error import BETTER, TABLE, surrogate_again
 from nasbed.studies.validation.topology import topology
 from nasbed.studies.validation.training_size import crossing, default_sizes, training_size
 from nasbed.studies.validation.trajectories import BenchmarkSide, SearchPlan, agreement, trajectories
-from nasbed.surrogates import SURROGATES, Examples, making
+from nasbed.surrogates import SURROGATES, Examples, runtime
 from nasbed.surrogates.ensemble import fit_ensemble
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit
@@ -61,7 +61,7 @@ def _ridge() -> Iterator[None]:
     """A linear model, the truth's own form, under an id while these tests run; training times by a few small trees."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SURROGATES._entries, "ridge", Ridge)
-        patch.setattr(making, "RUNTIME_SETTINGS", {"lgb": {"learning_rate": 0.3, "rounds": 20}})
+        patch.setattr(runtime, "RUNTIME_SETTINGS", {"lgb": {"learning_rate": 0.3, "rounds": 20}})
         yield
 
 
@@ -476,7 +476,7 @@ def test_parts_that_do_not_apply_have_a_reason(tmp_path: Path) -> None:
     options = ValidationOptions(sizes=(50, 200), repeats=1, points=50, methods=("rs",), seeds=1, budget="5ev")
     validation = validate_results(results, [RIDGE], out=tmp_path / "out", options=options, engine=SerialEngine())
     assert validation.left_out is not None
-    without_methods_or_seeds = {"table", "looo", "random", "methods", "noise"}
+    without_methods_or_seeds = {"runtime", "table", "looo", "random", "methods", "noise"}
     assert set(validation.left_out) == without_methods_or_seeds | {"topologies", "test", "trajectories"}
     assert validation.fits is not None and validation.size is not None and validation.best is not None
     assert validation.free is not None and validation.depth is not None and validation.tsne is not None

@@ -48,8 +48,8 @@ def validate(
         str,
         typer.Option(
             show_default="all that apply",
-            help="Comma-separated: fits, runtime, table, size, looo, random, best, rest, free, depth, topologies, methods, "
-            "cells, noise, test, tsne, regions, trajectories.",
+            help="Comma-separated: fits, runtime, table, size, looo, random, best, rest, free, depth, topologies, "
+            "methods, cells, noise, test, tsne, regions, trajectories.",
         ),
     ] = "",
     results: Annotated[

@@ -75,7 +75,7 @@ def test_tuned_runtime_is_no_worse_than_the_default_and_is_what_a_fit_uses(resul
         load_settings(tmp_path / BEST, "lgb")
     other = {**settings, "num_leaves": 11}
     quick = {"rounds": 5}
-    made = make_surrogate(results, "lgb", members=2, settings=quick, runtime=model, runtime_settings=other)
-    assert made.manifest.runtime is not None and made.manifest.runtime.settings["num_leaves"] == 11
-    assert made.manifest.figures["runtime_seconds_r2"] is not None
-    assert made.manifest.figures["runtime_seconds_r2"] > 0.8
+    artefact = make_surrogate(results, "lgb", members=2, settings=quick, runtime=model, runtime_settings=other)
+    assert artefact.manifest.runtime is not None and artefact.manifest.runtime.settings["num_leaves"] == 11
+    assert artefact.manifest.figures["runtime_seconds_r2"] is not None
+    assert artefact.manifest.figures["runtime_seconds_r2"] > 0.8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -49,6 +49,19 @@ app = typer.Typer(
 
 CampaignFile = Annotated[
     Path, typer.Argument(metavar="[CAMPAIGN.TOML]", help="The campaign; docs/collecting.md explains the file.")
+]
+
+CalibrationFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Take training times from 'nasbed collect calibrate'; keep the measured beside."),
+]
+PopulationSize = Annotated[
+    int | None,
+    typer.Option(min=1, show_default="the campaign's", help="Networks trained together; 1 for times alone."),
+]
+NetworkCount = Annotated[
+    int | None,
+    typer.Option(min=1, show_default="3 populations, at least 64", help="The number of networks to measure."),
 ]
 
 
@@ -148,13 +161,7 @@ def export(
     by_function: Annotated[
         bool, typer.Option("--by-function", help="A training answers for all architectures with the same function.")
     ] = False,
-    calibration: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Take training times from this file of 'nasbed collect calibrate'; keep the measured ones beside.",
-        ),
-    ] = None,
+    calibration: CalibrationFile = None,
 ) -> None:
     """Write the results of one or several journals as a table: Parquet with a manifest, ready for nasbed fit.
 
@@ -183,28 +190,13 @@ def calibrate(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.json", help="The new file of the calibration.")],
     device: Annotated[str, typer.Option(help="Where to measure: cuda, cuda:NUMBER, cpu or auto.")] = "auto",
-    population: Annotated[
-        int | None,
-        typer.Option(
-            min=1, show_default="the campaign's", help="Networks that are trained together; 1 for their times alone."
-        ),
-    ] = None,
-    networks: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="3 populations, at least 64", help="The number of networks to measure."),
-    ] = None,
-    images: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CxHxW", help="Channels, height and width of images, if the dataset is not prepared here: 3x16x16."
-        ),
-    ] = None,
-    classes: Annotated[int | None, typer.Option(min=1, help="The number of classes, with --images.")] = None,
+    population: PopulationSize = None,
+    networks: NetworkCount = None,
 ) -> None:
     """Measure what the networks of a campaign cost on this device: every kind of launch is timed once, alone.
 
-    Training times are then a function of the architecture, on which all populations agree. Name the file in the
-    campaign, [trainer] calibration = "FILE.json", or give it to 'nasbed collect export --calibration'.
+    Training times are then a function of the architecture, on which all populations agree. Name the file as the
+    calibration of a campaign's trainer, or give it to 'nasbed collect export --calibration'.
 
     Example: nasbed collect calibrate campaign.toml --device cuda --out h200.json
     """
@@ -214,37 +206,26 @@ def calibrate(
         raise InvalidOption(f"{out} exists, and a calibration is never overwritten; give another --out")
     check_folder(out.parent, "a calibration goes")
     on_interrupt(lambda: NOTHING_KEPT)
-    made = calibrate_campaign(
-        source,
-        out,
-        device=device,
-        population=population,
-        networks=networks,
-        images=_image_shape(images),
-        classes=classes,
-        progress=lambda done, total: note(f"{done} of {total} populations measured"),
+    calibration = calibrate_campaign(
+        source, out, device=device, population=population, networks=networks, progress=_note_populations
     )
-    print_fields(
-        {
-            "device": made.device,
-            "space": made.setting.space,
-            "networks together": made.population,
-            "kinds of launches": len(made.seconds),
-            "a step of a population": ", ".join(f"{step * 1000:.3g}" for step, _ in made.step_s) + " ms measured",
-            "its networks' costs": ", ".join(f"{cost * 1000:.3g}" for _, cost in made.step_s) + " ms together",
-        }
-    )
+    steps, costs = zip(*calibration.step_s, strict=True)
+    fields = {
+        "device": calibration.device,
+        "space": calibration.setting.space,
+        "networks together": calibration.population,
+    }
+    fields |= {"kinds of launches": len(calibration.seconds), "step of a population": _milliseconds(steps)}
+    print_fields(fields | {"costs of its networks": _milliseconds(costs)})
     typer.echo(f"\nRe-time a table: nasbed collect export JOURNAL --calibration {shlex.quote(str(out))} --out FOLDER")
 
 
-def _image_shape(text: str | None) -> tuple[int, int, int] | None:
-    if text is None:
-        return None
-    parts = text.split("x")
-    if len(parts) != 3 or not all(part.isdecimal() and int(part) for part in parts):
-        raise InvalidOption(f"--images is channels, height and width such as 3x16x16, got {text!r}")
-    channels, height, width = map(int, parts)
-    return channels, height, width
+def _note_populations(done: int, total: int) -> None:
+    note(f"{done} of {total} populations measured")
+
+
+def _milliseconds(seconds: Iterable[float]) -> str:
+    return ", ".join(f"{1000 * value:.3g}" for value in seconds) + " ms"
 
 
 def _results_kept(journal: Path, resume_command: str) -> str:

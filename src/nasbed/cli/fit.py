@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 RANDOM = ["rs"]
 """Fitted on these alone, a surrogate has ``-rand`` in its name."""
 
+RuntimeSettings = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Settings of that model from 'nasbed tune --metric train_time_s': DIR/best.json."
+    ),
+]
+
 
 def fit(
     table: tuning.Table,
@@ -55,12 +62,7 @@ def fit(
             help="Fit the model of the training time on this method's evaluations only, if hardware differed."
         ),
     ] = None,
-    runtime_settings: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Settings of the model of the training time from 'nasbed tune --metric train_time_s'."
-        ),
-    ] = None,
+    runtime_settings: RuntimeSettings = None,
     score: tuning.ScoreName = "skt",
     seed: tuning.Seed = 0,
     compact: Annotated[

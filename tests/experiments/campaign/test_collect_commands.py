@@ -72,3 +72,11 @@ def test_collect_refuses_engines_and_options_that_there_are_not(folder: Path) ->
     with pytest.raises(InvalidOption, match="--gpus-per-task is for the engine ray, got local"):
         run("run", "campaign.toml", "--gpus-per-task", "0.5")
     assert not (folder / "campaign.sqlite").exists()
+
+
+def test_calibrate_is_for_populations_and_overwrites_nothing(folder: Path) -> None:
+    with pytest.raises(InvalidOption, match=r"trained as populations, campaign.toml has the kind function"):
+        run("calibrate", "campaign.toml", "--device", "cpu", "--out", "cpu.json")
+    (folder / "cpu.json").write_text("{}")
+    with pytest.raises(InvalidOption, match=r"cpu.json exists, and a calibration is never overwritten"):
+        run("calibrate", "campaign.toml", "--device", "cpu", "--out", "cpu.json")

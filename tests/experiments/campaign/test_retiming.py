@@ -51,11 +51,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cells = [finished.trial.architecture for finished in journal.finished()]
     digits = datasets.load("digits")
     device = torch.device("cpu")
-    options = {"classes": 10, "shape": digits.shape, "device": device, "population": 2}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibrating, "PASSES", 1)
-        made = calibrate(cells, RECIPE, **options, dataset="digits", train_images=1200)
-    made.save(folder / "cpu.json")
+        calibration = calibrate(
+            cells, RECIPE, classes=10, shape=digits.shape, device=device, population=2, dataset="digits"
+        )
+    calibration.save(folder / "cpu.json")
     collect(PLAN, trainer(folder / "cpu.json"), folder / "calibrated.sqlite", engine=SerialEngine())
     return folder
 
@@ -90,18 +91,18 @@ def test_resuming_needs_the_same_calibration(folder: Path) -> None:
 def test_calibration_of_other_networks_is_refused(folder: Path, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from nasbed.training.population import Calibration
+    from nasbed.training.population import CostCalibration
 
-    made = Calibration.load(folder / "cpu.json")
-    known = dict(made.seconds)
+    calibration = CostCalibration.load(folder / "cpu.json")
+    known = dict(calibration.seconds)
     del known[next(kind for kind in known if kind.startswith("Conv"))]
-    replace(made, seconds=known).save(tmp_path / "partial.json")
+    replace(calibration, seconds=known).save(tmp_path / "partial.json")
     with pytest.raises(InvalidOption, match=r"lacks 1 kinds of launches .* such as Conv"):
         export_journals([folder / "shares.sqlite"], tmp_path / "partial", calibration=tmp_path / "partial.json")
-    replace(made, dataset="cifar10").save(tmp_path / "cifar10.json")
+    replace(calibration, dataset="cifar10").save(tmp_path / "cifar10.json")
     with pytest.raises(InvalidOption, match="is for cifar10, the journal has digits"):
         export_journals([folder / "shares.sqlite"], tmp_path / "cifar10", calibration=tmp_path / "cifar10.json")
-    replace(made, setting=replace(made.setting, space="nb101")).save(tmp_path / "nb101.json")
+    replace(calibration, setting=replace(calibration.setting, space="nb101")).save(tmp_path / "nb101.json")
     with pytest.raises(InvalidOption, match="one space, got 'nb101' for 'nb201'"):
         export_journals([folder / "shares.sqlite"], tmp_path / "nb101", calibration=tmp_path / "nb101.json")
     assert not any((tmp_path / name).exists() for name in ("partial", "cifar10", "nb101"))

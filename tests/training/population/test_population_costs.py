@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from populations import SKELETONS, networks, programs
 
 from nasbed import datasets
 from nasbed.core.architecture import Architecture
@@ -17,14 +18,13 @@ from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.datasets.dataset import Dataset, LabelledImages
 from nasbed.spaces import space
 from nasbed.training.outcome import Job
-from nasbed.training.population import Calibration, calibrate, calibrating, train_population
+from nasbed.training.population import CostCalibration, calibrate, calibrating, train_population
 from nasbed.training.population.calibration import CostSetting
 from nasbed.training.population.launches import PopulationLayout
 from nasbed.training.population.preparing import PreparationTarget, target_program
 from nasbed.training.population.program import Conv, NetworkProgram
 from nasbed.training.population.work import DRAW, UPDATE, layout_work, works
 from nasbed.training.recipe import Recipe
-from training.population.populations import SKELETONS, networks, programs
 
 RECIPE = Recipe(
     name="quick",
@@ -55,13 +55,13 @@ def program(cell: Architecture, digits: Dataset) -> NetworkProgram:
     return target_program(cell, PreparationTarget.of(digits, RECIPE, CPU))
 
 
-def made_calibration(digits: Dataset, cells: Sequence[Architecture], **seconds: float) -> Calibration:
+def made_calibration(digits: Dataset, cells: Sequence[Architecture], **seconds: float) -> CostCalibration:
     """One that knows every kind of launch of these cells: each takes no time, but for those that are named."""
     kinds = [kind for work in works([program(cell, digits) for cell in cells], lanes=None, batch=16, value_bytes=4)
              for kind in work]  # fmt: skip
     prices = {kind: next((s for name, s in seconds.items() if kind.startswith(name)), 0.0) for kind in kinds}
     setting = CostSetting.of("nb201", RECIPE, classes=10, shape=digits.shape)
-    return Calibration(setting, "made up", None, 2, prices, scale=0.5)
+    return CostCalibration(setting, "made up", None, 2, prices, scale=0.5)
 
 
 @pytest.mark.parametrize("name", ["nb201", "nb101", "darts"])
@@ -118,11 +118,11 @@ def test_costs_of_the_measured_populations_add_up_to_their_steps(
     assert total == pytest.approx(sum(step for step, _ in measured.step_s), rel=1e-9)
     assert all(value > 0 for value in measured.seconds.values())
     measured.save(tmp_path / "cpu.json")
-    again = Calibration.load(tmp_path / "cpu.json")
+    again = CostCalibration.load(tmp_path / "cpu.json")
     assert again == measured and again.sha256 == measured.sha256
     (tmp_path / "cpu.json").write_text((tmp_path / "cpu.json").read_text().replace('"scale": ', '"scale": 1'))
     with pytest.raises(BadFile, match="was changed after it was written"):
-        Calibration.load(tmp_path / "cpu.json")
+        CostCalibration.load(tmp_path / "cpu.json")
 
 
 def test_calibration_is_refused_for_other_trainings(digits: Dataset) -> None:

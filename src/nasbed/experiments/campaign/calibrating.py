@@ -18,11 +18,8 @@ from nasbed.experiments.campaign.retiming import population_recipe
 from nasbed.experiments.campaign.trainer import trainer_of
 
 if TYPE_CHECKING:
-    from nasbed.training.population import Calibration
+    from nasbed.training.population import CostCalibration
     from nasbed.training.recipe import Recipe
-
-POPULATIONS = 3
-"""How many populations are measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ def calibrate_campaign(
     classes: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> Calibration:
+) -> CostCalibration:
     """Measure what the networks of a campaign cost on a device, and write it to a file.
 
     Args:
@@ -111,7 +108,7 @@ def calibrate_campaign(
         dataset = load(campaign.dataset)
         images, classes = dataset.shape, len(dataset.classes)
         train_images = len(recipe_split(dataset, campaign.recipe).train)
-    architectures = campaign.draw(networks or max(POPULATIONS * population, 64))
+    architectures = campaign.draw(networks or max(3 * population, 64))
     calibration = calibrate(
         architectures,
         campaign.recipe,

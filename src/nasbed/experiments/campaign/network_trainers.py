@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nasbed.datasets import Dataset
     from nasbed.training.images import TrainingImages
     from nasbed.training.outcome import Job, TrainingOutcome
-    from nasbed.training.population import Calibration, PopulationPreparer
+    from nasbed.training.population import CostCalibration, PopulationPreparer
     from nasbed.training.recipe import Recipe
 
 POPULATION = 32
@@ -147,7 +147,7 @@ class PopulationTrainer(NetworkTrainer):
     Args:
         space, dataset, recipe, device, timeout_s, learning_curve: as for :class:`NetworkTrainer`.
         population: how many networks are trained at once.
-        calibration: the file that says what each network costs (:class:`~nasbed.training.population.Calibration`);
+        calibration: the file that says what each network costs (:class:`~nasbed.training.population.CostCalibration`);
             without one, a network's time is its share of its population's.
     """
 
@@ -254,10 +254,10 @@ class PopulationTrainer(NetworkTrainer):
         return self._preparer
 
 
-def _calibration(file: str | Path) -> Calibration:
-    from nasbed.training.population import Calibration
+def _calibration(file: str | Path) -> CostCalibration:
+    from nasbed.training.population import CostCalibration
 
-    return Calibration.load(file)
+    return CostCalibration.load(file)
 
 
 def _jobs(trials: Sequence[Trial]) -> list[Job]:

@@ -15,7 +15,7 @@ from nasbed.experiments.campaign.journal import FinishedTrial
 from nasbed.spaces.base import SearchSpace
 
 if TYPE_CHECKING:
-    from nasbed.training.population import Calibration
+    from nasbed.training.population import CostCalibration
     from nasbed.training.recipe import Recipe
 
 MEASURED_TIME = Metric("measured_time_s", direction="minimize", unit="s", bounds=(0, math.inf))
@@ -32,10 +32,10 @@ class Retiming:
     """
 
     def __init__(self, file: Path | str, facts: Mapping[str, Any], space: SearchSpace) -> None:
-        from nasbed.training.population import Calibration
+        from nasbed.training.population import CostCalibration
         from nasbed.training.population.calibration import CostSetting
 
-        self.calibration: Calibration = Calibration.load(file)
+        self.calibration: CostCalibration = CostCalibration.load(file)
         self._file, self._costs = file, dict[Architecture, float]()
         self._recipe = population_recipe(facts)
         setting = self.calibration.setting

@@ -4,8 +4,8 @@ Each has its own weights, seed and data order, and becomes what it would have be
 """
 
 from nasbed.training.population.calibrating import calibrate
-from nasbed.training.population.calibration import Calibration
+from nasbed.training.population.calibration import CostCalibration
 from nasbed.training.population.preparing import PopulationPreparer, PreparationTarget
 from nasbed.training.population.training import train_population
 
-__all__ = ["Calibration", "PopulationPreparer", "PreparationTarget", "calibrate", "train_population"]
+__all__ = ["CostCalibration", "PopulationPreparer", "PreparationTarget", "calibrate", "train_population"]

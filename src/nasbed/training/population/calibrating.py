@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from statistics import median
 from time import perf_counter
 
 import numpy as np
@@ -17,7 +16,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.datasets.dataset import Dataset, LabelledImages
 from nasbed.training.images import TrainingImages
 from nasbed.training.outcome import Job
-from nasbed.training.population.calibration import Calibration, CostSetting
+from nasbed.training.population.calibration import CostCalibration, CostSetting
 from nasbed.training.population.executor import Executor
 from nasbed.training.population.replay import replayed
 from nasbed.training.population.training import Population
@@ -26,7 +25,7 @@ from nasbed.training.random_streams import EpochDraws, epoch_draws, epoch_words
 from nasbed.training.recipe import Recipe
 
 PASSES = 5
-"""How often each launch is timed; its time is the median."""
+"""How often each launch is timed. The least time counts: other work on a machine only adds to it."""
 STEPS = 20
 """The steps that are timed together."""
 
@@ -45,7 +44,7 @@ def calibrate(
     dataset: str = "",
     train_images: int | None = None,
     progress: Progress | None = None,
-) -> Calibration:
+) -> CostCalibration:
     """Measure the seconds of each kind of launch that these architectures need.
 
     Images are random. Of each population, every launch is timed alone, then whole steps are. The seconds a unit of a
@@ -86,7 +85,7 @@ def calibrate(
         if progress is not None:
             progress(number + 1, len(groups))
     scale = sum(step for step, _ in step_s) / sum(alone for _, alone in step_s)
-    return Calibration(
+    return CostCalibration(
         setting=CostSetting.of(architectures[0].space, recipe, classes=classes, shape=shape),
         device=_device_name(device),
         lanes=lanes,
@@ -129,7 +128,7 @@ class _MeasuredPopulation:
         self._rate = torch.full((1,), 1e-6, device=self.device)
 
     def launches(self) -> list[TimedLaunch]:
-        """Every launch of a step with the median of its times."""
+        """Every launch of a step with the least of its times."""
         draw_s = self._alone(self._draw)
         self.executor.backward(self._draw())
         passes = [self.executor.launch_times() for _ in range(PASSES + 1)][1:]
@@ -137,10 +136,7 @@ class _MeasuredPopulation:
         each = np.ones(len(self.programs))
         parameters = np.array([program.parameters for program in self.programs], dtype=np.float64)
         return [
-            *(
-                replace(same[0], seconds=median(launch.seconds for launch in same))
-                for same in zip(*passes, strict=True)
-            ),
+            *(replace(same[0], seconds=min(launch.seconds for launch in same)) for same in zip(*passes, strict=True)),
             TimedLaunch(DRAW, each, draw_s),
             TimedLaunch(UPDATE, parameters, update_s),
         ]
@@ -161,7 +157,7 @@ class _MeasuredPopulation:
         self.executor.update(self._recipe, self._rate)
 
     def _alone(self, work: Callable[[], object]) -> float:
-        """The median seconds of some work; on a GPU without the time that the host takes to ask for it."""
+        """The least seconds of some work; on a GPU without the time that the host takes to ask for it."""
         repeats = STEPS if self.device.type == "cuda" else 1
         with replayed(lambda: _ignore(work()), self.device, state=self.executor.state()) as run:
             run()
@@ -173,7 +169,7 @@ class _MeasuredPopulation:
                     run()
                 self._wait()
                 times.append(perf_counter() - start)
-        return median(times) / repeats
+        return min(times) / repeats
 
     def _wait(self) -> None:
         if self.device.type == "cuda":

@@ -63,7 +63,7 @@ class CostSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class CostCalibration:
     """The seconds of each kind of launch on one device.
 
     ``seconds`` are per unit; ``lanes`` are the channels of a bundle where kernels run networks, None where torch does.
@@ -131,7 +131,7 @@ class Calibration:
             draft.write_bytes(self.to_bytes())
 
     @classmethod
-    def load(cls, path: Path | str) -> Calibration:
+    def load(cls, path: Path | str) -> CostCalibration:
         """The calibration in a file; raises unless it is complete and unchanged."""
         path = Path(path)
         try:

@@ -20,7 +20,7 @@ from nasbed.training.devices import chosen_device
 from nasbed.training.images import TrainingImages
 from nasbed.training.outcome import Job, TrainingOutcome
 from nasbed.training.population.autograd import AutogradExecutor
-from nasbed.training.population.calibration import Calibration, CostSetting
+from nasbed.training.population.calibration import CostCalibration, CostSetting
 from nasbed.training.population.executor import Executor
 from nasbed.training.population.preparing import (
     PopulationPreparer,
@@ -49,7 +49,7 @@ def train_population(
     preparer: PopulationPreparer | None = None,
     upcoming: Sequence[Job] = (),
     learning_curve: bool = False,
-    calibration: Calibration | None = None,
+    calibration: CostCalibration | None = None,
 ) -> list[TrainingOutcome]:
     """Train every job at once; the outcomes are in their order. Jobs of other lengths are trained after one another.
 
@@ -190,7 +190,7 @@ class Population:
         return None if self._layout is None else self._layout.lanes
 
     def calibrated(
-        self, outcomes: Sequence[TrainingOutcome], calibration: Calibration, epochs: int
+        self, outcomes: Sequence[TrainingOutcome], calibration: CostCalibration, epochs: int
     ) -> list[TrainingOutcome]:
         """The outcomes with the times of a calibration; NaN where it lacks a kind of launch."""
         space, shape = self.jobs[0].architecture.space, (self.programs[0].images, *self.images.side)

@@ -48,7 +48,8 @@ class TablePlan:
     """A table: its name, its journals, and the models that are fitted on it with their settings. ``skeleton`` is the
     network around the cells, for which surrogates count parameters; the space's usual one by default. ``fidelities``
     are those of the table, all by default; a ``version`` or ``citation`` of its own replaces that of the release. A
-    table ``by_function`` answers for all architectures that compute the function of one of its own."""
+    table ``by_function`` answers for all architectures that compute the function of one of its own. Training times are
+    those of the ``calibration``, a file beside the journals, if one is named."""
 
     name: str
     journals: tuple[str, ...]
@@ -58,8 +59,11 @@ class TablePlan:
     version: str = ""
     citation: str = ""
     by_function: bool = False
+    calibration: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.calibration, str):
+            raise InvalidOption(f"the calibration of a table is a file, got {shorten(self.calibration)}")
         if not isinstance(self.name, str) or not self.name:
             raise InvalidOption(f"a table of a release has a name, got {shorten(self.name)}")
         journals = self.journals
@@ -174,7 +178,12 @@ def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> 
     paths = [journals / name for name in table.journals]
     folder = table_folder(table.name, draft)
     exported = export_journals(
-        paths, folder, name=table.name, fidelities=table.fidelities, by_function=table.by_function
+        paths,
+        folder,
+        name=table.name,
+        fidelities=table.fidelities,
+        by_function=table.by_function,
+        calibration=journals / table.calibration if table.calibration else None,
     )
     created = _last_evaluation(exported)
     digest = hashlib.sha256("".join(record.sha256 for record in exported.manifest.files.values()).encode()).hexdigest()

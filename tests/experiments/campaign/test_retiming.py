@@ -10,7 +10,9 @@ import pytest
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import SerialEngine
+from nasbed.core.home import table_folder
 from nasbed.experiments.campaign import Campaign, Journal, PopulationTrainer, collect, export_journals
+from nasbed.experiments.release import ReleasePlan, TablePlan, release
 from nasbed.results import Results
 from nasbed.results.rows import Rows, concatenate
 from nasbed.training.recipe import Recipe
@@ -107,3 +109,11 @@ def test_calibration_of_other_networks_is_refused(folder: Path, tmp_path: Path) 
         export_journals([folder / "shares.sqlite"], tmp_path / "nb101", calibration=tmp_path / "nb101.json")
     assert not any((tmp_path / name).exists() for name in ("partial", "cifar10", "nb101"))
     assert json.loads((folder / "cpu.json").read_text())["population"] == 2
+
+
+def test_released_table_has_the_times_of_its_calibration(folder: Path, tmp_path: Path) -> None:
+    table = TablePlan("timed", ("shares.sqlite",), calibration="cpu.json")
+    release(ReleasePlan("1.0", (table,)), folder, tmp_path / "home")
+    released = rows_of(Results.open(table_folder("timed", tmp_path / "home")))
+    exported = export_journals([folder / "shares.sqlite"], tmp_path / "table", calibration=folder / "cpu.json")
+    np.testing.assert_array_equal(released.train_time_s, rows_of(exported).train_time_s)

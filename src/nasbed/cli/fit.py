@@ -63,6 +63,15 @@ def fit(
         ),
     ] = None,
     runtime_settings: RuntimeSettings = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="repeats|ensemble",
+            show_default="repeats, where the table has enough",
+            help="What queries sample: the noise of the table's repeats, the same for every surrogate of the table; or "
+            "of each fit its own, from the repeats among its evaluations or, without any, from its errors.",
+        ),
+    ] = None,
     score: tuning.ScoreName = "skt",
     seed: tuning.Seed = 0,
     compact: Annotated[
@@ -96,10 +105,10 @@ def fit(
     on_interrupt(lambda: NOTHING_KEPT)
 
     from nasbed.experiments.tuning import load_runtime_settings, load_settings
-    from nasbed.reports.fit.data import figure_rows
+    from nasbed.reports.fit.data import figure_rows, noise_text
     from nasbed.reports.fit.page import write_fit_report
     from nasbed.surrogates.artefact import Artefact
-    from nasbed.surrogates.making import make_surrogate
+    from nasbed.surrogates.making import make_surrogate, table_noise
     from nasbed.surrogates.presets import MODEL_PRESETS
     from nasbed.surrogates.runtime import RUNTIME_MODEL
 
@@ -130,6 +139,7 @@ def fit(
         _warn_of_leaks(settings_file, split)
     if runtime_settings is not None:
         _warn_of_leaks(runtime_settings, split.timed())
+    table_noise(split, noise)  # raises before anything is tuned
     page = path.with_name(_stem(path) + ".html")
     trials = path.with_name(_stem(path) + "-tuning")
     on_interrupt(lambda: _interruption_note(path, None if tune is None else trials))
@@ -151,6 +161,7 @@ def fit(
             variant=variant,
             version=version,
             compact=compact,
+            noise=noise,
             seed=seed,
             processes=min(processes or os.cpu_count() or 1, ensemble),
             progress=report_share,
@@ -164,6 +175,7 @@ def fit(
     write_fit_report(page, artefact, split.test, runtime_method=runtime_method, times=times, command=command)
     print_table(("test part", ""), figure_rows(artefact.manifest, times))
     typer.echo(f"\nSurrogate: {artefact.name}\nWritten:   {path}\nReport:    {page}")
+    typer.echo(f"Noise:     {noise_text(artefact)}")
     benchmark = artefact.name if out is None else str(path)
     typer.echo(f"Try it:    {shlex.join(['nasbed', 'run', benchmark, '--optimizers', 'rs,re,ls', '--seeds', '5'])}")
 

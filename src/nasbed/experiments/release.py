@@ -31,11 +31,8 @@ from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import SUFFIX
 from nasbed.surrogates.counted_costs import ExactCosts
 from nasbed.surrogates.making import make_surrogate
-from nasbed.surrogates.table_split import TableSplit
+from nasbed.surrogates.table_split import VARIANTS, TableSplit
 
-VARIANTS: Mapping[str, tuple[str, ...] | None] = {"": None, "rand": ("rs",)}
-"""Each surrogate is fitted on all evaluations, and also on those of random search alone if there are any. The latter
-favours no method (Surrogate NAS Benchmarks, sections 3.1.8 and 5)."""
 _VERSION = re.compile(r"[0-9]+\.[0-9]+")
 
 T = TypeVar("T")
@@ -219,7 +216,8 @@ def _last_evaluation(results: Results) -> str:
 def _surrogates(
     plan: ReleasePlan, table: TablePlan, results: Results, draft: Path, processes: int, on_progress: OnProgress
 ) -> list[ReleasedPart]:
-    """Fit and save the surrogates of a table.
+    """Fit and save the surrogates of a table, each on all evaluations and on those of random search alone, if there
+    are any. All have the noise of the table's repeats, where it has enough.
 
     Args:
         plan: the release.

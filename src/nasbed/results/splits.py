@@ -41,6 +41,11 @@ class RowSplit:
         """This split of some rows as a split of the whole table; ``rows`` are their numbers in it."""
         return RowSplit(*(rows[part] for part in self.parts))
 
+    def kept(self, mask: NDArray[np.bool_]) -> RowSplit:
+        """The same parts of a table that keeps only the rows of ``mask``."""
+        numbers = np.cumsum(mask) - 1
+        return RowSplit(*(numbers[part[mask[part]]] for part in self.parts))
+
     def check_architectures(self, architecture: NDArray[np.int64]) -> None:
         """Raise if an architecture is in two parts. ``architecture`` numbers that of each row."""
         by_part = [np.unique(architecture[part]) for part in self.parts]

@@ -72,6 +72,11 @@ class Examples:
         mask: NDArray[np.bool_] = np.isin(self.method, list(methods))
         return mask
 
+    def is_of_architectures_by(self, methods: Sequence[str]) -> NDArray[np.bool_]:
+        """Which rows are of architectures that some search methods evaluated, repeats and other methods' rows too."""
+        mask: NDArray[np.bool_] = np.isin(self.architecture, self.architecture[np.isin(self.method, list(methods))])
+        return mask
+
     def by(self, methods: Sequence[str]) -> Examples:
         """What some search methods evaluated."""
         return self.take(self.is_by(methods))

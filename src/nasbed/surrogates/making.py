@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import nasbed
-from nasbed.core.errors import InvalidOption
+from nasbed.core.errors import InvalidOption, nearest
 from nasbed.core.metric import Metric
 from nasbed.results.store import Results
 from nasbed.surrogates import SURROGATES
@@ -24,6 +24,7 @@ from nasbed.surrogates.counted_costs import ExactCosts
 from nasbed.surrogates.ensemble import Ensemble, fit_ensemble
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.quality import fit_figures, runtime_figures
+from nasbed.surrogates.repeat_noise import FEWEST_ARCHITECTURES, RepeatNoise, learn_repeat_noise
 from nasbed.surrogates.runtime import RUNTIME_MODEL, fit_runtime, timed
 from nasbed.surrogates.table_split import TableSplit, manifest_sha256
 
@@ -48,6 +49,7 @@ def make_surrogate(
     version: str = "1.0",
     skeleton: Mapping[str, Any] | None = None,
     compact: bool = False,
+    noise: str | None = None,
     seed: int | None = None,
     processes: int = 1,
     progress: Progress | None = None,
@@ -73,6 +75,7 @@ def make_surrogate(
         version: The version in the name.
         skeleton: Settings of the network around the cells, for counting costs; the space's usual ones by default.
         compact: Make the artefact small: trees in single precision, without their libraries' own files.
+        noise: One of :data:`NOISES`; ``repeats`` by default where the table has enough of them.
         seed: Of the fits; that of the split by default, and 0 for a table alone.
         processes: How many members are fitted at a time.
         progress: Called with the share that is done, from 0 to 1.
@@ -84,6 +87,7 @@ def make_surrogate(
     results, metric, seed = split.results, split.metric, split.seed if seed is None else seed
     train, test, unchosen = split.fitted, split.test, split.unchosen
     times = timed(train, runtime_method) if runtime is not None else None
+    repeat_noise = table_noise(split, noise)
     share = 1 - RUNTIME_SHARE if times is not None else 1.0
     ensemble = fit_ensemble(
         model,
@@ -95,6 +99,8 @@ def make_surrogate(
         processes=processes,
         progress=None if progress is None else lambda part: progress(part * share),
     )
+    if repeat_noise is not None:
+        ensemble = Ensemble(ensemble.members, replace(ensemble.noise, repeats=None, table_repeats=repeat_noise.curve))
     if compact:
         ensemble = Ensemble([member.compact() for member in ensemble.members], ensemble.noise)
     figures = fit_figures(ensemble, test, metric)
@@ -121,7 +127,9 @@ def make_surrogate(
         runtime=None if clock is None else _record([clock]),
         exact=_exact(results, dataset, skeleton),
         figures={key: None if math.isnan(value) else value for key, value in figures.items()},
-        provenance=_provenance(split, train, test) | ({} if skeleton is None else {"skeleton": dict(skeleton)}),
+        provenance=_provenance(split, train, test)
+        | ({} if skeleton is None else {"skeleton": dict(skeleton)})
+        | ({} if repeat_noise is None else {"table_noise": repeat_noise.to_json()}),
         licence=results.about.licence,
         citation=results.about.citation,
         space_definition=results.space.definition(),
@@ -130,6 +138,33 @@ def make_surrogate(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return Artefact(manifest, ensemble, clock)
+
+
+NOISES = {
+    "repeats": "that of the table's repeats, one curve for every surrogate of the table",
+    "ensemble": "of each fit its own: from the repeats among its evaluations, without any from its errors",
+}
+"""The noise that queries sample, and where it comes from."""
+
+
+def table_noise(split: TableSplit, noise: str | None = None) -> RepeatNoise | None:
+    """The noise of the table's repeats, the same for all surrogates of a table and a seed of the split. ``None`` where
+    ``ensemble`` is chosen, or where nothing is and the table has too few repeats.
+
+    It is learned from the evaluations by all methods, whichever the split has chosen, that are never held out.
+    """
+    if noise is not None and noise not in NOISES:
+        raise InvalidOption(f"no noise is called {noise!r}; {nearest(noise, NOISES)}")
+    if noise == "ensemble":
+        return None
+    rows = split.never_held_out
+    learned = learn_repeat_noise(rows.y, rows.architecture)
+    if learned is None and noise is not None:
+        raise InvalidOption(
+            f"the noise of repeats needs at least {FEWEST_ARCHITECTURES} architectures with several evaluations to "
+            f"learn from, {split.name} has fewer; choose the noise ensemble"
+        )
+    return learned
 
 
 def _check_objective(metric: Metric | None) -> None:
@@ -176,7 +211,9 @@ def _provenance(split: TableSplit, fitted: Examples, test: Examples) -> dict[str
         "test_architectures": len(np.unique(test.architecture)),
         "seeds": np.unique(fitted.seed).tolist()[:100],
         "split_seed": split.seed,
-    } | ({} if split.at_least is None else {"at_least": split.at_least})
+        **({} if split.at_least is None else {"at_least": split.at_least}),
+        **({"methods_omitted": list(split.omitted)} if split.omitted else {}),
+    }
 
 
 def _libraries() -> dict[str, str]:

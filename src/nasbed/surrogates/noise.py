@@ -73,11 +73,13 @@ def _slopes(at: tuple[float, ...], std: tuple[float, ...]) -> tuple[float, ...]:
 @dataclass(frozen=True, slots=True)
 class NoiseModel:
     """The total standard deviation is ``scale · √(error² + spread²)``; ``repeats`` is the part of it that training
-    again shows, ``None`` where no architecture was evaluated twice."""
+    again shows, ``None`` where no architecture was evaluated twice. ``table_repeats`` stands in its place: the noise of
+    the table (:mod:`nasbed.surrogates.repeat_noise`), the same for all its surrogates, whatever their total."""
 
     error: Curve
     repeats: Curve | None = None
     scale: float = 1.0
+    table_repeats: Curve | None = None
 
     def total(self, mean: Floats, spread: Floats) -> Floats:
         """The standard deviation of an evaluation from its prediction."""
@@ -87,28 +89,36 @@ class NoiseModel:
 
     def noise(self, mean: Floats, total: Floats) -> Floats:
         """The standard deviation between evaluations of one architecture; the total one if there were no repeats."""
+        if self.table_repeats is not None:
+            return self.table_repeats(mean)
         return total if self.repeats is None else np.minimum(self.repeats(mean), total)
 
     def noise_of_one(self, mean: float, spread: float) -> float:
         """:meth:`noise` of one architecture, bit for bit what a batch gets."""
+        if self.table_repeats is not None:
+            return self.table_repeats.of_one(mean)
         error = self.error.of_one(mean)
         total = self.scale * math.sqrt(error * error + spread * spread)
         return total if self.repeats is None else min(self.repeats.of_one(mean), total)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """Either ``repeats`` or ``table_repeats``: a nasbed that does not know the latter must not answer without."""
+        data = asdict(self)
+        del data["table_repeats" if self.table_repeats is None else "repeats"]
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> NoiseModel:
         """The inverse of :meth:`to_json`; raises unless every number is one that a calibration can give."""
+        kind = "table_repeats" if "table_repeats" in data else "repeats"
         try:
-            error, repeats = (None if data[key] is None else _curve(data[key]) for key in ("error", "repeats"))
+            error, repeats = (None if data[key] is None else _curve(data[key]) for key in ("error", kind))
             scale = float(data["scale"])
         except (KeyError, TypeError, ValueError) as wrong:
             raise BadFile(f"a noise model has error, repeats and scale, got one without: {wrong}") from None
         if error is None or not 0 < scale < np.inf:
             raise BadFile(f"a noise model has an error curve and a positive scale, got {error} and {scale}")
-        return cls(error, repeats, scale)
+        return cls(error, scale=scale, **{kind: repeats})
 
 
 def _curve(data: Mapping[str, Any]) -> Curve:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nasbed.core.metric import Metric
-from nasbed.surrogates.base import Surrogate
+from nasbed.surrogates.base import Floats, Surrogate
 from nasbed.surrogates.ensemble import Ensemble, Prediction
 from nasbed.surrogates.examples import TRAIN_TIME, Examples
 from nasbed.surrogates.scores import (
@@ -48,7 +48,8 @@ def fit_figures(ensemble: Ensemble, test: Examples, metric: Metric) -> dict[str,
 
 def kl_figures(prediction: Prediction, test: Examples) -> dict[str, float]:
     """The mean and median KL divergence from the normal distribution of each architecture's repeats to the predicted
-    one; empty where no architecture has three that differ."""
+    one, and to that which queries sample (``noise_``); the deviation of these repeats and that which queries sample, as
+    roots of the mean variance. Empty where no architecture has three that differ."""
     _, first, owner, count = np.unique(test.architecture, return_index=True, return_inverse=True, return_counts=True)
     means = np.bincount(owner, weights=test.y) / count
     squares = np.bincount(owner, weights=(test.y - means[owner]) ** 2)
@@ -57,8 +58,8 @@ def kl_figures(prediction: Prediction, test: Examples) -> dict[str, float]:
         return {}
     at = first[used]
     std = np.sqrt(squares[used] / (count[used] - 1))
-    figures = {}
-    for name, predicted in (("", prediction.std), ("raw_", prediction.spread)):
+    figures = {"repeats_std": _root_mean_square(std), "noise_std": _root_mean_square(prediction.noise[at])}
+    for name, predicted in (("", prediction.std), ("raw_", prediction.spread), ("noise_", prediction.noise)):
         floor = np.maximum(predicted[at], np.finfo(np.float64).tiny)
         with np.errstate(over="ignore", divide="ignore"):
             divergence = kl_divergence(means[used], std, prediction.mean[at], floor)
@@ -95,6 +96,10 @@ def figures_in_seconds(truth: Floats, predicted: Floats) -> dict[str, float]:
             seconds, predicted_seconds, precision=precision_of(TRAIN_TIME, seconds)
         ),
     }
+
+
+def _root_mean_square(values: Floats) -> float:
+    return float(np.sqrt((values**2).mean()))
 
 
 def _finite(value: Any) -> float:

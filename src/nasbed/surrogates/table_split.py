@@ -18,6 +18,10 @@ from nasbed.results.store import Results
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.examples import TRAIN_TIME, Examples, examples, validation_metric
 
+VARIANTS: Mapping[str, tuple[str, ...] | None] = {"": None, "rand": ("rs",)}
+"""What the name of a surrogate says of the methods that it was fitted on: nothing if on all evaluations, ``rand`` if on
+those of random search alone. The latter favours no method (Surrogate NAS Benchmarks, sections 3.1.8 and 5)."""
+
 
 @dataclass(frozen=True, slots=True)
 class TableSplit:
@@ -39,6 +43,8 @@ class TableSplit:
     """The search methods whose evaluations are split; ``None`` for all."""
     at_least: float | None = None
     """The value below which no evaluation of an architecture in ``rows`` lies; ``None`` where all count."""
+    omitted: tuple[str, ...] = ()
+    """The search methods whose architectures are not in ``rows``."""
 
     def __post_init__(self) -> None:
         evaluations = len(self.rows) if self.methods is None else int(np.isin(self.rows.method, self.methods).sum())
@@ -72,12 +78,8 @@ class TableSplit:
         rows = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
         if at_least is not None:
             rows = _good_enough(rows, metric, at_least)
-        if methods is None:
-            parts = stratified_split(rows.method, rows.architecture, np.random.default_rng(seed))
-            return cls(results, metric, rows, parts, seed, at_least=at_least)
-        indices = np.flatnonzero(rows.is_by(methods))
-        parts = stratified_split(rows.method[indices], rows.architecture[indices], np.random.default_rng(seed))
-        return cls(results, metric, rows, parts.within(indices), seed, tuple(methods), at_least)
+        chosen = None if methods is None else tuple(methods)
+        return cls(results, metric, rows, _split(rows, chosen, seed), seed, chosen, at_least)
 
     @classmethod
     def from_data(
@@ -122,6 +124,7 @@ class TableSplit:
         methods, seed = provenance.get("methods_chosen"), int(provenance.get("split_seed", 0))
         at_least = provenance.get("at_least")
         split = cls.of(results, metric=metric, fidelity=fidelity, methods=methods, seed=seed, at_least=at_least)
+        split = split.without(provenance.get("methods_omitted", ()))
         for name, count in {"rows": len(split.parts.fitted), "test_rows": len(split.parts.test)}.items():
             if provenance.get(name, count) != count:
                 raise InvalidOption(
@@ -135,9 +138,14 @@ class TableSplit:
         one are left out."""
         seconds = self.rows.log_seconds()
         is_timed = np.isfinite(seconds)
-        numbers = np.cumsum(is_timed) - 1
-        parts = RowSplit(*(numbers[part[is_timed[part]]] for part in self.parts.parts))
-        return replace(self, metric=TRAIN_TIME, rows=self.rows.of(seconds), parts=parts)
+        return replace(self, metric=TRAIN_TIME, rows=self.rows.of(seconds), parts=self.parts.kept(is_timed))
+
+    def without(self, methods: Sequence[str]) -> TableSplit:
+        """The same split without the architectures that some search methods evaluated, whoever else did too. What
+        remains stays in its part."""
+        kept = ~self.rows.is_of_architectures_by(methods)
+        rows, parts = self.rows.take(kept), self.parts.kept(kept)
+        return replace(self, rows=rows, parts=parts, omitted=(*self.omitted, *methods))
 
     @property
     def name(self) -> str:
@@ -176,6 +184,16 @@ class TableSplit:
         return self.rows.take(~np.isin(self.rows.architecture, self.rows.architecture[split]))
 
     @property
+    def never_held_out(self) -> Examples:
+        """The evaluations, by any method, of architectures that are in no test part: neither in this one nor in that of
+        a surrogate of all methods or of random search, with the same seed. So these have the same ones."""
+        rows, held_out = self.rows, [self.rows.architecture[self.parts.test]]
+        for methods in VARIANTS.values():
+            if methods is None or np.isin(methods, rows.method).all():
+                held_out.append(rows.architecture[_split(rows, methods, self.seed).test])
+        return rows.take(~np.isin(rows.architecture, np.concatenate(held_out)))
+
+    @property
     def fitted_sha256(self) -> str:
         """The fingerprint of what may be fitted on: the architectures and values of the first two parts."""
         return _digest(self.train, self.validation)
@@ -197,6 +215,13 @@ class TableSplit:
                 f"a tenth of the architectures is for validation and a tenth for testing, {self.name} has too few: "
                 f"{sum(counts.values())} evaluations"
             )
+
+
+def _split(rows: Examples, methods: Sequence[str] | None, seed: int) -> RowSplit:
+    """The split of all rows, or of those by some methods."""
+    indices = np.arange(len(rows)) if methods is None else np.flatnonzero(rows.is_by(methods))
+    parts = stratified_split(rows.method[indices], rows.architecture[indices], np.random.default_rng(seed))
+    return parts.within(indices)
 
 
 def _good_enough(rows: Examples, metric: Metric, at_least: float) -> Examples:

@@ -12,6 +12,7 @@ from nasbed.evaluation.significance import Interval
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.artefact_manifest import ArtefactManifest
 from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.repeat_noise import RepeatNoise
 from nasbed.surrogates.scores import coverage
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
@@ -79,6 +80,18 @@ def _bins(truth: Floats, mean: Floats, std: Floats, spread: Floats) -> tuple[Bin
     return tuple(bins)
 
 
+def noise_text(artefact: Artefact) -> str:
+    """Where the noise that queries sample comes from, and how wide it is."""
+    noise, metric = artefact.ensemble.noise, artefact.manifest.metric
+    if noise.table_repeats is not None:
+        facts = artefact.manifest.provenance["table_noise"]
+        unit = f" {metric.unit}" if metric.unit else ""
+        return f"repeats of the table: {RepeatNoise(noise.table_repeats, **facts).describe(unit)}"
+    if noise.repeats is not None:
+        return "ensemble: the repeats among the evaluations that were fitted on"
+    return "ensemble: the errors of its predictions, since no architecture that was fitted on has repeats"
+
+
 def figure_rows(manifest: ArtefactManifest, times: Mapping[str, float] | None = None) -> list[tuple[str, str]]:
     """The figures of the test part that exist, with readable names, then times in seconds.
 
@@ -97,9 +110,15 @@ def figure_rows(manifest: ArtefactManifest, times: Mapping[str, float] | None = 
         ("… before calibration", "raw_kl", "{:.3g}"),
         ("KL divergence, median", "kl_median", "{:.3g}"),
         ("… before calibration", "raw_kl_median", "{:.3g}"),
+        (f"deviation of repeats, measured{unit}", "repeats_std", "{:.3g}"),
+        (f"… sampled by queries{unit}", "noise_std", "{:.3g}"),
+        ("… KL divergence, mean", "noise_kl", "{:.3g}"),
         ("other methods: R²", "others_r2", "{:.4f}"),
         ("other methods: sparse Kendall's τ", "others_sparse_kendall", "{:.4f}"),
         (f"other methods: mean absolute error{unit}", "others_mae", "{:.4g}"),
+        (f"other methods: deviation of repeats, measured{unit}", "others_repeats_std", "{:.3g}"),
+        (f"… sampled by queries{unit}", "others_noise_std", "{:.3g}"),
+        ("… KL divergence, mean", "others_noise_kl", "{:.3g}"),
         ("runtime: R² in seconds", "runtime_seconds_r2", "{:.4f}"),
         ("runtime: sparse Kendall's τ in seconds", "runtime_seconds_sparse_kendall", "{:.4f}"),
         ("runtime: R² of its logarithm", "runtime_r2", "{:.4f}"),

@@ -16,7 +16,7 @@ from nasbed.drawing.marks import Chart, diagonal_line, inline, level_line, log_t
 from nasbed.drawing.page import Section, write_page
 from nasbed.drawing.palette import HUES
 from nasbed.drawing.themes import NUMBER
-from nasbed.reports.fit.data import LEVELS, FitData, figure_rows, fit_data
+from nasbed.reports.fit.data import LEVELS, FitData, figure_rows, fit_data, noise_text
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.examples import Examples
 
@@ -103,6 +103,7 @@ def _facts(artefact: Artefact, command: str) -> dict[str, object]:
         ),
         "fidelity": manifest.fidelity if manifest.fidelity >= 0 else "not recorded",
         "settings": ", ".join(f"{name} = {value}" for name, value in manifest.members.settings.items()),
+        "noise of queries": noise_text(artefact),
         "exact costs": ", ".join(manifest.exact) or "none",
         "seed of the split": provenance.get("split_seed", ""),
         "licence": manifest.licence,

@@ -70,8 +70,7 @@ def check_methods(data: ValidationData) -> None:
 
 def _without(data: ValidationData, method: str) -> _Plan:
     rows = data.rows
-    by_method = rows.method == method
-    return _Plan(method, ~np.isin(rows.architecture, rows.architecture[by_method]), {"its evaluations": by_method})
+    return _Plan(method, ~rows.is_of_architectures_by([method]), {"its evaluations": rows.method == method})
 
 
 RANDOM_SEARCH = ("rs", "random", "random_search")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nasbed
+from nasbed.benchmarks.other_families import of_another_family
 from nasbed.experiments.simulate import Budget, problem_of, same_model, simulate
 from nasbed.optimizers import OPTIMIZERS, Optimizer
 from nasbed.optimizers.guidance import FilteredProposals, WarmStarted
@@ -31,13 +32,23 @@ def test_forest_on_a_surrogate_of_trees_is_remarked_on(name: str) -> None:
     benchmark = nasbed.load(name)
     run = simulate(forest_on(benchmark), benchmark, seed=0, budget=Budget(evaluations=2))
     (remark,) = run.remarks
-    assert "of the family that predicts here, trees, which may flatter it" in remark and remark.endswith("gin.")
+    assert "of the family that predicts here, trees, which may flatter it" in remark
+    offered = f"{GIN} is present (graph networks)." if "darts" in name else ": a graph network, gin."
+    assert remark.endswith(offered)
     guided = [
         WarmStarted(forest_on(benchmark), [benchmark.space.sample(np.random.default_rng(1))]),
         FilteredProposals(forest_on(benchmark), 2, lambda candidates: candidates[0]),
     ]
     for optimizer in guided:
         assert same_model(optimizer, benchmark) == [remark]
+
+
+def test_another_family_is_offered_of_the_same_methods_first() -> None:
+    rand = "snb-darts-cifar10-16-lgb-rand-v1.1"
+    assert list(of_another_family(nasbed.load(rand))) == [GIN.replace("gin", "gin-rand"), GIN]
+    families = of_another_family(nasbed.load(GIN))
+    assert list(families)[:2] == [LGB, LGB.replace("lgb", "xgb")] and set(families.values()) == {"trees"}
+    assert of_another_family(nasbed.load("darts-cifar10-16")) == {}
 
 
 def test_other_families_and_tables_are_not() -> None:

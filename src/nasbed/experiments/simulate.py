@@ -13,6 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.other_families import of_another_family
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.core.observation import Observation
 from nasbed.core.status import Status
@@ -124,14 +125,19 @@ def simulate(
 
 def same_model(optimizer: Optimizer, benchmark: Benchmark) -> list[str]:
     """A remark if a method's own model is of the family that predicts the benchmark's answers (Surrogate NAS
-    Benchmarks, section 6)."""
+    Benchmarks, section 6), with a surrogate of another family if one is present."""
     family = benchmark.model_family
     if not family or optimizer.own_model != family:
         return []
-    other = "a graph network, gin" if family == "trees" else "trees, lgb or xgb"
+    others = of_another_family(benchmark)
+    if others:
+        name, other_family = next(iter(others.items()))
+        advice = f"{name} is present ({other_family})"
+    else:
+        advice = "a graph network, gin" if family == "trees" else "trees, lgb or xgb"
     return [
         f"Its own model is of the family that predicts here, {family}, which may flatter it; compare on a surrogate of "
-        f"another family as well: {other}."
+        f"another family as well: {advice}."
     ]
 
 

@@ -75,7 +75,7 @@ def learn_repeat_noise(y: Floats, architecture: NDArray[np.int64]) -> RepeatNois
     if repeated.sum() < FEWEST_ARCHITECTURES:
         return None
     mean = np.bincount(owner, y) / count
-    squares = np.bincount(owner, (y - mean[owner]) ** 2)
+    squares = np.bincount(owner, (y - mean[owner]) ** 2).astype(np.float64)
     level = _medians(y, owner, count)
     order = np.flatnonzero(repeated)[np.argsort(level[repeated], kind="stable")]
     scatters = _Scatters(level[order], squares[order], count[order] - 1).without_outliers()

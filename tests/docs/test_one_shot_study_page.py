@@ -60,10 +60,10 @@ def test_page_names_the_searches_that_end_worse_than_random(study: OneShotStudy)
     (sentence,) = re.findall(r"^- 3 of the 20 end worse than random: .*", PAGE, flags=re.MULTILINE)
     named = [(method, int(seed)) for method, seed in re.findall(r"`([\w-]+)` seed (\d)", sentence)]
     expected = {
-        (evaluated.name, search.seed): study.behind_random(search)
+        (evaluated.name, search.seed): search.behind_random
         for evaluated in study.methods
         for search in evaluated.searches
-        if study.worse_than_random(search)
+        if search.worse_than_random
     }
     assert len(named) == 3 and set(named) == set(expected)
     assert all(f"{behind:.2f}" in sentence for behind in expected.values())

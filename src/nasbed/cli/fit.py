@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +15,7 @@ from nasbed.cli import tune as tuning
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import print_table
-from nasbed.terminal.progress import note
+from nasbed.terminal.progress import note, share_bar
 from nasbed.terminal.report_options import Fidelity, MetricKey, ModelPreset, Processes, check_folder
 from nasbed.terminal.settings import settings_by_key
 
@@ -149,7 +147,7 @@ def fit(
         )
         model_settings = dict(tuned.best.settings)
     start = perf_counter()
-    with _share_bar(f"Fitting {ensemble} × {model}") as report_share:
+    with share_bar(f"Fitting {ensemble} × {model}") as report_share:
         artefact = make_surrogate(
             split,
             model,
@@ -218,16 +216,3 @@ def _warn_of_leaks(file: Path, split: TableSplit) -> None:
             f"{file} was tuned on other evaluations (table, --seed, --methods, --metric or --fidelity differ): it "
             "may have seen the test part, so figures may be too good"
         )
-
-
-@contextmanager
-def _share_bar(title: str) -> Iterator[Callable[[float], None]]:
-    """A bar of the completed share, from 0 to 1."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=1.0)
-        yield lambda share: bar.update(task, completed=share)

@@ -52,6 +52,11 @@ def surrogates_folder(root: Path | None = None) -> Path:
     return (root or home()) / "surrogates"
 
 
+def left_out_fits_folder() -> Path:
+    """The folder of surrogates that studies fitted without some of a table, by fingerprint. They can be removed."""
+    return home() / "left-out-fits"
+
+
 def datasets_folder() -> Path:
     """The folder of converted images, a folder for each dataset."""
     return home() / "datasets"

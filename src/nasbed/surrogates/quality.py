@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nasbed.core.metric import Metric
-from nasbed.surrogates.base import Floats, Surrogate
+from nasbed.surrogates.base import Surrogate
 from nasbed.surrogates.ensemble import Ensemble, Prediction
 from nasbed.surrogates.examples import TRAIN_TIME, Examples
 from nasbed.surrogates.scores import (

@@ -41,6 +41,19 @@ def byte_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
 
 
 @contextmanager
+def share_bar(title: str) -> Iterator[Callable[[float], None]]:
+    """A bar of the completed share. The yielded function sets it, from 0 to 1."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
+
+
+@contextmanager
 def row_bars() -> Iterator[Callable[[str, int, int | None], None]]:
     """A bar of rows per table. The yielded function takes the table's name, the completed and the total rows."""
     with _counted_bars() as bar:

@@ -12,7 +12,8 @@ import pytest
 from nasbed import Architecture
 from nasbed.studies.one_shot.page import write_one_shot_report
 from nasbed.studies.one_shot.study import OneShotStudy, one_shot_study
-from nasbed.studies.one_shot.tables import RULE, failure_words, method_table, outcome, search_table
+from nasbed.studies.one_shot.tables import method_table, search_table
+from nasbed.studies.one_shot.words import RULE, failure_words, outcome
 from support.oneshot_searches import (
     ACCURACY,
     ERROR,
@@ -71,7 +72,10 @@ def test_outcome_says_who_goes_wrong_and_what_stopping_gains(study: OneShotStudy
     assert (
         "Stopped by eigenvalue, 2 of 2 would have ended early, which changes the prediction by +30.00 points." in darts
     )
-    assert "It does not go wrong." in gdas and "Seed 1 diverged after epoch 3: the loss is no number." in gdas
+    assert (
+        "it does not decline, and it ends no worse than the mean of random architectures." in gdas
+        and "Seed 1 diverged after epoch 3: the loss is no number." in gdas
+    )
 
 
 def test_an_error_that_rises_is_said_to_rise() -> None:
@@ -81,7 +85,9 @@ def test_an_error_that_rises_is_said_to_rise() -> None:
     )  # fmt: skip
     words = failure_words(own, own.methods[0])
     assert words.startswith("1 of 1 goes wrong (seed 3): from epoch 5 on the prediction rises by 24.00 points while")
-    assert failure_words(own, own.methods[1]) == "The rule for going wrong needs at least 10 epochs."
+    assert failure_words(own, own.methods[1]).startswith(
+        "The rule for going wrong needs at least 10 epochs, and it ends"
+    )
 
 
 def test_a_search_that_ends_worse_than_random_is_not_said_to_go_well(tmp_path: Path) -> None:
@@ -106,11 +112,15 @@ def test_a_search_that_ends_worse_than_random_is_not_said_to_go_well(tmp_path: P
         )
         assert words["both"].startswith("1 of 2 goes wrong (seed 4): ")
         assert words["both"].endswith(f" Of the others, 1 ends {points} {than} (seed 5).")
-        assert words["fair"] == "It does not go wrong."
-        assert words["brief"] == "The rule for going wrong needs at least 10 epochs."
+        assert words["fair"] == (
+            "By the rule it does not decline, and it ends no worse than the mean of random architectures."
+        )
+        assert words["brief"] == (
+            f"The rule for going wrong needs at least 10 epochs, but it ends {points} {than} (seed 0)."
+        )
         column = {(row[0], row[1]): row[-1] for row in search_table(study).rows}
-        assert column["poor", "0"] == "no, ends worse than random" and column["mixed", "0"] == "no"
-        assert column["brief", "0"] == "too short, ends worse than random"
+        assert column["poor", "0"] == "no; ends worse than random" and column["mixed", "0"] == "no"
+        assert column["brief", "0"] == "too short; ends worse than random"
     shown = one_shot_study(records[:1], Additive(metric), random=200, rng=np.random.default_rng(0))
     write_one_shot_report(shown, tmp_path / "out", formats=())
     page = unescape((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
@@ -139,7 +149,7 @@ def test_page_has_every_number_and_the_rule(folder: Path, study: OneShotStudy) -
     assert all(text in page for text in outcome(study)) and RULE in page
     assert f'<h3 class="alert">darts: {WORDS}' in page
     assert list(search_table(study).rows[0]) == ["darts", "0", "12", "24 s", "54.00", "84.00, 1", "74.00, 7", "84.00, 5, after 10", "6", "95.0", "-0.96",
-            "from 5, by 24.00"]  # fmt: skip
+            "from 5, by 24.00; ends slightly worse than random"]  # fmt: skip
 
 
 def test_numbers_are_those_of_the_study(folder: Path, study: OneShotStudy) -> None:

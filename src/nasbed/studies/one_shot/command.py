@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_json
-from nasbed.terminal.report_options import Formats, OptionalOut, check_report
+from nasbed.terminal.progress import note, share_bar
+from nasbed.terminal.report_options import Formats, OptionalOut, Processes, check_report
+
+if TYPE_CHECKING:
+    from nasbed.benchmarks.base import Benchmark
+    from nasbed.studies.one_shot.judges import Judge
 
 
 def one_shot(
@@ -27,6 +34,22 @@ def one_shot(
             help="Predicts the mean accuracy of each epoch's architecture.",
         ),
     ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID|PATH",
+            show_default="the one that the surrogate names",
+            help="The table that the surrogate was fitted on.",
+        ),
+    ] = None,
+    leave_out: Annotated[
+        bool,
+        typer.Option(
+            help="Judge each method by a surrogate that is fitted again without the architectures that the method "
+            "contributed to the table. Each fit is made once and kept under NASBED_HOME."
+        ),
+    ] = True,
+    processes: Processes = None,
     stop: Annotated[
         list[str] | None,
         typer.Option(
@@ -43,7 +66,8 @@ def one_shot(
 ) -> None:
     """Compare one-shot searches with a benchmark: does the predicted accuracy fall while the supernet's rises?
 
-    Also shows when stopping rules would have ended a search, and with what.
+    A surrogate that has seen the architectures of a method is fitted again without them to judge its searches. Also
+    shows when stopping rules would have ended a search, and with what.
 
     Example: nasbed study one-shot searches/ --out watched
 
@@ -58,13 +82,18 @@ def one_shot(
     from nasbed.benchmarks import load
     from nasbed.oneshot.stopping import STOPPING_RULES
     from nasbed.studies.one_shot.records import embedded_surrogate, read_searches
-    from nasbed.studies.one_shot.study import one_shot_study
-    from nasbed.studies.one_shot.tables import RULE, method_table, one_shot_numbers, outcome
+    from nasbed.studies.one_shot.study import check_searches, one_shot_study
+    from nasbed.studies.one_shot.tables import method_table, one_shot_numbers
+    from nasbed.studies.one_shot.words import RULE, judge_lines, outcome
 
     records = read_searches(searches)
+    opened_benchmark = load(benchmark or embedded_surrogate(records[0].space))
+    check_searches(records, opened_benchmark, stop or [])
+    judges = _judges(opened_benchmark, [record.method for record in records], table, processes) if leave_out else None
     study = one_shot_study(
         records,
-        load(benchmark or embedded_surrogate(records[0].space)),
+        opened_benchmark,
+        judges=judges,
         rules=stop or list(STOPPING_RULES),
         random=random,
         rng=np.random.default_rng(seed),
@@ -77,8 +106,29 @@ def one_shot(
         print_json(one_shot_numbers(study))
         return
     typer.echo(method_table(study).text())
-    typer.echo("\n" + "\n".join([*outcome(study), RULE]))
+    typer.echo("\n" + "\n".join([*judge_lines(study), *outcome(study), RULE]))
     for name, reason in study.left_out.items():
         typer.echo(f"left out: {name}: {reason}", err=True)
     if out is not None:
         typer.echo(f"\n{out / 'report.html'}")
+
+
+def _judges(benchmark: Benchmark, methods: Sequence[str], table: str | None, processes: int | None) -> dict[str, Judge]:
+    """The judges of the methods, with a bar while they are fitted and a line for each fit."""
+    from nasbed.benchmarks.catalog import load_table
+    from nasbed.studies.one_shot.judges import judges_without_data
+
+    results = None
+    if table is not None:
+        results = load_table(table, rule="a surrogate is fitted on a table", remedy="name one").results
+    names = list(dict.fromkeys(methods))
+    with share_bar("Fitting judges") as report_share:
+
+        def on_fit(method: str, share: float) -> None:
+            if not share:
+                note(f"fitting the judge of {method}, without its data; the fit is kept for the next study")
+            report_share((names.index(method) + share) / len(names))
+
+        return judges_without_data(
+            benchmark, names, table=results, processes=processes or os.cpu_count() or 1, on_fit=on_fit
+        )

@@ -1,4 +1,8 @@
-"""The rule by which a one-shot search goes wrong: the prediction falls while the supernet's accuracy rises."""
+"""The rule by which a one-shot search goes wrong: the prediction falls while the supernet's accuracy rises.
+
+The rule compares a search with itself. One that never found anything does not decline either, so where it ends is
+compared with random architectures beside it (:class:`~nasbed.studies.one_shot.study.WatchedSearch`).
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,7 @@ def agreement(supernet: Floats, prediction: Floats) -> float:
 
 
 def failure(prediction: Floats, supernet: Floats, *, spread: float) -> Failure | None:
-    """Where a search goes wrong, if it does.
+    """Where the prediction declines while the supernet improves; ``None`` where it does not, or cannot be said.
 
     Of the windows of ``WINDOW`` epochs that end before the last one begins, the one with the best mean is compared with
     the last. A search goes wrong if three things hold. Every prediction of the last window is worse than every one of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nasbed.drawing.figures import metric_label
 from nasbed.drawing.marks import Chart, inline, number, series
 from nasbed.drawing.palette import COLOURS, FAINT
-from nasbed.studies.one_shot.study import OneShotStudy, WatchedMethod, WatchedSearch
+from nasbed.studies.one_shot.study import OneShotStudy, RandomReference, WatchedMethod, WatchedSearch
 
 WIDTH, HEIGHT, LOW = 260, 190, 110
 TOGETHER = 380, 260
@@ -48,10 +48,13 @@ class _TrajectoryAxes:
     @classmethod
     def over(cls, study: OneShotStudy) -> _TrajectoryAxes:
         searches = [search for method in study.methods for search in method.searches]
-        predictions = [value for search in searches for value in search.prediction.tolist()]
+        columns = [column for search in searches for column in (search.prediction, search.benchmark_prediction)]
+        predictions = [value for column in columns for value in column.tolist()]
+        references = [method.reference for method in study.methods]
+        predictions += [value for reference in references for value in (reference.mean, reference.best)]
         return cls(
             last=max(int(search.epochs[-1]) for search in searches),
-            prediction=_span([study.reference.mean, study.reference.best, *predictions], above=0.16),
+            prediction=_span(predictions, above=0.16),
             supernet=_span([value for search in searches for value in search.supernet.tolist()]),
             skips=max((int(column.max()) for search in searches for column in search.skips.values()), default=0),
             label=metric_label(study.metric),
@@ -95,7 +98,14 @@ def _prediction_panel(study: OneShotStudy, method: WatchedMethod, axes: _Traject
         for rule, stop in search.stops.items()
         if stop is not None
     ]
-    layers = [*_wrong(method, axes), _references(study, y), *layers, _marks(study, marks, axes.x(labelled=False), y)]
+    if method.judge.left_out:
+        layers.insert(0, _data_seen(method, axes.x(labelled=False), y))
+    layers = [
+        *_wrong(method, axes),
+        _references(method.reference, y),
+        *layers,
+        _marks(study, marks, axes.x(labelled=False), y),
+    ]
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
@@ -160,6 +170,16 @@ def _lines(method: WatchedMethod, column: Column, x: Any, y: Any, colour: str, *
     ]
 
 
+def _data_seen(method: WatchedMethod, x: Any, y: Any) -> Chart:
+    """The mean prediction of the benchmark itself, which has seen the method's data."""
+    means = _rows(method, lambda search: search.benchmark_prediction)[1]
+    return (
+        alt.Chart(inline(means))
+        .mark_line(strokeWidth=1.6, strokeDash=[4, 3], color=PREDICTED, opacity=0.55)
+        .encode(x, y)
+    )
+
+
 def _wrong(method: WatchedMethod, axes: _TrajectoryAxes) -> list[Chart]:
     """The epochs in which searches go wrong, shaded and labelled."""
     spans = [
@@ -179,8 +199,8 @@ def _wrong(method: WatchedMethod, axes: _TrajectoryAxes) -> list[Chart]:
     ]
 
 
-def _references(study: OneShotStudy, y: Any) -> Chart:
-    values = (study.reference.mean, study.reference.best)
+def _references(reference: RandomReference, y: Any) -> Chart:
+    values = (reference.mean, reference.best)
     rows = [{"value": value, "reference": name} for name, value in zip(REFERENCES, values, strict=True)]
     dash = alt.StrokeDash("reference:N", title=None, sort=list(REFERENCES))
     dash = dash.scale(domain=list(REFERENCES), range=list(REFERENCES.values())).legend(**_legend("stroke"))
@@ -224,6 +244,6 @@ def _together(study: OneShotStudy, axes: _TrajectoryAxes) -> Chart:
     panels = []
     for x in (axes.x(labelled=True), time):
         lines = alt.Chart(inline(rows)).mark_line(point={"size": 22, "filled": True} if axes.last <= FEW else False)
-        panel = alt.layer(_references(study, y), lines.encode(x, y, colour))
+        panel = alt.layer(_references(study.reference, y), lines.encode(x, y, colour))
         panels.append(panel.properties(width=TOGETHER[0], height=TOGETHER[1]))
     return alt.hconcat(*panels, spacing=30)

@@ -10,14 +10,8 @@ from nasbed.drawing.figures import metric_label, write_report
 from nasbed.drawing.page import Section
 from nasbed.studies.one_shot.figures import one_shot_figures
 from nasbed.studies.one_shot.study import OneShotStudy, WatchedMethod
-from nasbed.studies.one_shot.tables import (
-    RULE,
-    failure_words,
-    method_table,
-    one_shot_numbers,
-    outcome,
-    search_table,
-)
+from nasbed.studies.one_shot.tables import method_table, one_shot_numbers, search_table
+from nasbed.studies.one_shot.words import RULE, failure_words, judge_lines, outcome
 
 PUBLISHED = "Surrogate NAS Benchmarks, appendix F.1: one-shot trajectories"
 TEXT = (
@@ -27,6 +21,11 @@ TEXT = (
     "seeds; the thick line is their mean, up to the last epoch that all have. Marks in the upper panel are the "
     "architectures that a stopping rule would have taken; marks in the middle panel show when it would have stopped. "
     "All methods have the same axes."
+)
+JUDGES = (
+    "A surrogate that was fitted on the architectures of a search knows how they turned out. So each method is judged "
+    "by a surrogate of the same model, settings and table that was fitted without them. The faint dashed line in a "
+    "figure is the mean prediction of the surrogate that has seen them."
 )
 TOGETHER = (
     "The mean prediction over seeds: by epoch, and by the mean time of the search without measurements. Times are of "
@@ -42,12 +41,13 @@ STOPPING = {
 def write_one_shot_report(study: OneShotStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     figures = tuple(
-        Figure(f"method-{number}", f"{method.name}: {failure_words(study, method)}", alert=_goes_wrong(study, method))
+        Figure(f"method-{number}", f"{method.name}: {failure_words(study, method)}", alert=_goes_wrong(method))
         for number, method in enumerate(study.methods, 1)
     )
     searches = Details("each search", (table_block(search_table(study)),))
     sections = [
         Section("What came out", {}, blocks=[*paragraphs(outcome(study)), Paragraph(RULE, "caption")]),
+        Section("Who judges", {}, text=JUDGES if study.has_other_judges else "", blocks=paragraphs(judge_lines(study))),
         Section("Methods", {}, blocks=[table_block(method_table(study)), searches]),
         Section("Over the search", {}, text=TEXT, blocks=[FigureGroup(figures, "cards")]),
         Section("All methods", {}, text=TOGETHER, blocks=[figure("together")]),
@@ -58,10 +58,8 @@ def write_one_shot_report(study: OneShotStudy, folder: Path, *, formats: Iterabl
     write_report(folder, title, sections=sections, figures=charts, numbers=numbers, formats=formats)
 
 
-def _goes_wrong(study: OneShotStudy, method: WatchedMethod) -> bool:
-    return bool(method.failed) or any(
-        search.long_enough and study.worse_than_random(search) for search in method.searches
-    )
+def _goes_wrong(method: WatchedMethod) -> bool:
+    return bool(method.failed) or any(search.worse_than_random for search in method.searches)
 
 
 def _about(study: OneShotStudy) -> dict[str, object]:

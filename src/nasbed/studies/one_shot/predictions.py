@@ -20,14 +20,16 @@ def expected_objectives(benchmark: Benchmark, archs: Sequence[Architecture]) -> 
     return benchmark.expected_many(list(archs)).column(benchmark.objective.key)
 
 
-def random_predictions(benchmark: Benchmark, count: int, rng: np.random.Generator) -> tuple[Floats, str]:
-    """Predictions for ``count`` random architectures, and a description of them.
+def random_architectures(
+    benchmark: Benchmark, count: int, rng: np.random.Generator
+) -> tuple[list[Architecture], Floats, str]:
+    """Random architectures, ``count`` of them, with the benchmark's predictions and a description.
 
     Where a table does not hold the whole space, they are the architectures that random search evaluated, maybe fewer.
     """
     try:
         archs = [benchmark.space.sample(rng) for _ in range(count)]
-        return expected_objectives(benchmark, archs), "random architectures"
+        return archs, expected_objectives(benchmark, archs), "random architectures"
     except InvalidArchitecture as error:
         results = benchmark.unwrapped.results
         codes = _random_search_codes(results) if results is not None else []
@@ -38,7 +40,7 @@ def random_predictions(benchmark: Benchmark, count: int, rng: np.random.Generato
             ) from None
     places = rng.permutation(len(codes))[:count]
     archs = [Architecture(benchmark.space.name, codes[place]) for place in places]
-    return expected_objectives(benchmark, archs), "architectures of random search"
+    return archs, expected_objectives(benchmark, archs), "architectures of random search"
 
 
 def _random_search_codes(results: Results) -> list[tuple[int, ...]]:

@@ -1,7 +1,8 @@
 """One-shot searches over their epochs (Surrogate NAS Benchmarks, appendix F.1).
 
 The study compares, epoch by epoch, a benchmark's prediction for the current architecture with the supernet's accuracy.
-The two need not agree: DARTS is known to end with cells of skip connections while its supernet still improves.
+The two need not agree: DARTS is known to end with cells of skip connections while its supernet still improves. The
+prediction is that of the method's judge (:mod:`nasbed.studies.one_shot.judges`), which has not seen its data.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from nasbed.oneshot.record import SearchRecord
 from nasbed.oneshot.stopping import STOPPING_RULES, stopped
 from nasbed.oneshot.trajectory import SearchEpoch, SearchResult
 from nasbed.studies.one_shot.failure import LOSS, WINDOW, Failure, agreement, failure
-from nasbed.studies.one_shot.predictions import expected_objectives, random_predictions
+from nasbed.studies.one_shot.judges import Judge, benchmark_as_judge
+from nasbed.studies.one_shot.predictions import expected_objectives, random_architectures
 from nasbed.studies.one_shot.records import group_by_settings
 
 
@@ -35,13 +37,16 @@ class Stop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WatchedSearch:
-    """A search with one entry per epoch: the benchmark's prediction (NaN where it has none), the supernet's accuracy
-    in per cent, the skip connections per kind of cell.
+    """A search with one entry per epoch: the judge's prediction (NaN where it has none), that of the benchmark itself,
+    which may have seen the method's data, the supernet's accuracy in per cent, the skip connections per kind of cell.
 
     ``end`` is the index of the epoch whose architecture the search ended with, None if it diverged. ``best`` is the
     index of the best prediction. ``stops`` has every rule whose measurements exist, None where it would not have
     stopped the search. ``correlation`` is Spearman's over epochs, of the supernet's accuracy with the prediction
     (negated where less is better). It is NaN where one of them never changes or where there are too few epochs.
+    ``behind_random`` is how much worse the search ends than the mean of random architectures: negative where it ends
+    better, NaN where it diverged. ``worse_than_random`` is whether that is ``LOSS`` of their standard deviations or
+    more.
     """
 
     seed: int
@@ -50,6 +55,7 @@ class WatchedSearch:
     epochs: Integers
     time_s: Floats
     prediction: Floats
+    benchmark_prediction: Floats
     supernet: Floats
     skips: Mapping[str, Integers]
     end: int | None
@@ -57,6 +63,8 @@ class WatchedSearch:
     stops: Mapping[str, Stop | None]
     correlation: float
     failure: Failure | None
+    behind_random: float
+    worse_than_random: bool
 
     @property
     def long_enough(self) -> bool:
@@ -67,6 +75,11 @@ class WatchedSearch:
     def final(self) -> float:
         """The prediction for the architecture that the search ended with; NaN if it diverged."""
         return float("nan") if self.end is None else float(self.prediction[self.end])
+
+    @property
+    def benchmark_final(self) -> float:
+        """:attr:`final` by the benchmark itself."""
+        return float("nan") if self.end is None else float(self.benchmark_prediction[self.end])
 
     def at_stop(self, rule: str) -> float:
         """The prediction that the search would have ended with under a rule.
@@ -80,11 +93,34 @@ class WatchedSearch:
 
 
 @dataclass(frozen=True, slots=True)
+class RandomReference:
+    """Predictions for ``count`` random architectures: mean, standard deviation and best. ``description`` names them: a
+    table that does not hold the whole space has those that random search evaluated."""
+
+    count: int
+    mean: float
+    std: float
+    best: float
+    description: str = "random architectures"
+
+    @classmethod
+    def of(cls, values: Floats, description: str, sign: float) -> RandomReference:
+        """From one prediction per architecture; ``sign`` is −1 where less is better."""
+        finite = values[np.isfinite(values)]
+        best = sign * float((sign * finite).max())
+        return cls(len(values), float(finite.mean()), float(finite.std(ddof=1)), best, description)
+
+
+@dataclass(frozen=True, slots=True)
 class WatchedMethod:
-    """A method with one setting, on one dataset, with several seeds."""
+    """A method with one setting, on one dataset, with several seeds, its judge, and what that judge predicts for random
+    architectures. ``method`` is the method's id, ``name`` also has the settings where several groups differ."""
 
     name: str
+    method: str
     dataset: str
+    judge: Judge
+    reference: RandomReference
     searches: tuple[WatchedSearch, ...]
 
     @property
@@ -102,21 +138,9 @@ class WatchedMethod:
 
 
 @dataclass(frozen=True, slots=True)
-class RandomReference:
-    """Predictions for ``count`` random architectures: mean, standard deviation and best. ``description`` names them: a
-    table that does not hold the whole space has those that random search evaluated."""
-
-    count: int
-    mean: float
-    std: float
-    best: float
-    description: str = "random architectures"
-
-
-@dataclass(frozen=True, slots=True)
 class OneShotStudy:
-    """``dataset`` is the benchmark's, empty if unknown. ``left_out`` has the reason why a search is skipped: it has no
-    epoch, or the benchmark lacks one of its architectures."""
+    """``dataset`` is the benchmark's, empty if unknown. ``reference`` is by the benchmark itself. ``left_out`` has the
+    reason why a search is skipped: it has no epoch, or the benchmark lacks one of its architectures."""
 
     benchmark: str
     space: str
@@ -134,23 +158,17 @@ class OneShotStudy:
         searches = (search for method in self.methods for search in method.searches)
         return list(dict.fromkeys(kind for search in searches for kind in search.skips))
 
-    def behind_random(self, search: WatchedSearch) -> float:
-        """How much worse a search ends than the mean of random architectures; negative where it ends better, NaN where
-        it diverged."""
-        difference = self.reference.mean - search.final
-        return difference if self.metric.direction == "maximize" else -difference
-
-    def worse_than_random(self, search: WatchedSearch) -> bool:
-        """Whether a search ends worse than that mean by ``LOSS`` standard deviations of random architectures or
-        more."""
-        behind = self.behind_random(search)
-        return behind > 0 and behind >= LOSS * self.reference.std
+    @property
+    def has_other_judges(self) -> bool:
+        """Whether a method is judged by another surrogate than the benchmark itself."""
+        return any(method.judge.left_out for method in self.methods)
 
 
 def one_shot_study(
     records: Sequence[SearchRecord],
     benchmark: Benchmark,
     *,
+    judges: Mapping[str, Judge] | None = None,
     rules: Sequence[str] = tuple(STOPPING_RULES),
     random: int = 1000,
     rng: np.random.Generator,
@@ -160,22 +178,15 @@ def one_shot_study(
     Args:
         records: the searches.
         benchmark: predicts the objective of their architectures.
+        judges: what judges the searches of each method, by its id, as
+            :func:`~nasbed.studies.one_shot.judges.judges_without_data` makes them; the benchmark itself by default.
         rules: stopping rules to compare, by name.
         random: how many random architectures the reference has.
         rng: draws the random architectures.
     """
-    for rule in rules:
-        if rule not in STOPPING_RULES:
-            raise InvalidOption(f"no stopping rule is called {rule!r}; {nearest(rule, STOPPING_RULES)}")
+    check_searches(records, benchmark, rules)
     if random < 2:
         raise InvalidOption(f"the reference is 2 random architectures or more, got {random}")
-    for record in records:
-        if record.space != benchmark.space.name:
-            raise InvalidOption(
-                f"the search by {record.method} with seed {record.seed} is in the space {record.space}, "
-                f"{benchmark.name} answers for {benchmark.space.name}; name a benchmark of {record.space} with "
-                "--benchmark"
-            )
     left_out = {
         f"{record.method}, seed {record.seed}": record.searched.reason or "it has no epoch"
         for record in records
@@ -186,22 +197,27 @@ def one_shot_study(
         raise InvalidOption(f"the study needs 1 search with an epoch or more, got none; {'; '.join(left_out.values())}")
     metric = benchmark.objective
     sign = 1.0 if metric.direction == "maximize" else -1.0
-    random_values, description = random_predictions(benchmark, random, rng)
-    count, random_values = len(random_values), random_values[np.isfinite(random_values)]
-    best = sign * float((sign * random_values).max())
-    reference = RandomReference(count, float(random_values.mean()), float(random_values.std(ddof=1)), best, description)
+    archs, random_values, description = random_architectures(benchmark, random, rng)
+    reference = RandomReference.of(random_values, description, sign)
     methods = []
     for name, group in group_by_settings(records).items():
+        judge = (judges or {}).get(group[0].method) or benchmark_as_judge(benchmark, "no fit without it was made")
+        own_reference = reference
+        if judge.left_out:
+            own_reference = RandomReference.of(expected_objectives(judge.benchmark, archs), description, sign)
         searches = []
         for record in group:
+            visited = [epoch.architecture for epoch in record.searched.epochs]
             try:
-                prediction = expected_objectives(benchmark, [epoch.architecture for epoch in record.searched.epochs])
+                whole = expected_objectives(benchmark, visited)
             except InvalidArchitecture as error:
                 left_out[f"{name}, seed {record.seed}"] = str(error)
                 continue
-            searches.append(watched_search(record, prediction, rules=rules, sign=sign, spread=reference.std))
+            prediction = expected_objectives(judge.benchmark, visited) if judge.left_out else whole
+            searches.append(watched_search(record, prediction, whole, rules=rules, sign=sign, reference=own_reference))
         if searches:
-            methods.append(WatchedMethod(name, group[0].dataset, tuple(searches)))
+            first = group[0]
+            methods.append(WatchedMethod(name, first.method, first.dataset, judge, own_reference, tuple(searches)))
     if not methods:
         raise InvalidOption(
             f"{benchmark.name} must answer for every architecture of a search: {next(iter(left_out.values()))}; use a "
@@ -220,17 +236,38 @@ def one_shot_study(
     )
 
 
+def check_searches(records: Sequence[SearchRecord], benchmark: Benchmark, rules: Sequence[str]) -> None:
+    """Raise unless the rules exist and the searches are in the space of the benchmark."""
+    for rule in rules:
+        if rule not in STOPPING_RULES:
+            raise InvalidOption(f"no stopping rule is called {rule!r}; {nearest(rule, STOPPING_RULES)}")
+    for record in records:
+        if record.space != benchmark.space.name:
+            raise InvalidOption(
+                f"the search by {record.method} with seed {record.seed} is in the space {record.space}, "
+                f"{benchmark.name} answers for {benchmark.space.name}; name a benchmark of {record.space} with "
+                "--benchmark"
+            )
+
+
 def watched_search(
-    record: SearchRecord, prediction: Floats, *, rules: Sequence[str], sign: float, spread: float
+    record: SearchRecord,
+    prediction: Floats,
+    benchmark_prediction: Floats,
+    *,
+    rules: Sequence[str],
+    sign: float,
+    reference: RandomReference,
 ) -> WatchedSearch:
     """A search with the predictions for its epochs.
 
     Args:
         record: the search.
-        prediction: one entry per epoch.
+        prediction: of the judge, one entry per epoch.
+        benchmark_prediction: of the benchmark itself.
         rules: stopping rules, by name.
         sign: −1 where less is better, otherwise 1.
-        spread: the standard deviation of random architectures.
+        reference: the judge's predictions for random architectures.
     """
     searched, epochs = record.searched, record.searched.epochs
     supernet = np.array([epoch.validation_accuracy for epoch in epochs])
@@ -242,6 +279,8 @@ def watched_search(
             if stop is not None and stop[0] == len(epochs) and searched.status == "ok":
                 stop = None  # the search was over anyway
             stops[name] = stop and Stop(stop[0], stop[1].epoch, float(prediction[stop[1].epoch - 1]))
+    end = _end(searched)
+    behind = float("nan") if end is None else sign * (reference.mean - float(prediction[end]))
     return WatchedSearch(
         seed=record.seed,
         status=searched.status,
@@ -249,13 +288,16 @@ def watched_search(
         epochs=np.array([epoch.epoch for epoch in epochs]),
         time_s=np.array([epoch.search_time_s for epoch in epochs]),
         prediction=prediction,
+        benchmark_prediction=benchmark_prediction,
         supernet=supernet,
         skips={kind: np.array([epoch.skips[kind] for epoch in epochs]) for kind in epochs[0].skips},
-        end=_end(searched),
+        end=end,
         best=int(finite[np.argmax(sign * prediction[finite])]) if len(finite) else None,
         stops=stops,
         correlation=agreement(supernet[finite], sign * prediction[finite]),
-        failure=failure(sign * prediction, supernet, spread=spread),
+        failure=failure(sign * prediction, supernet, spread=reference.std),
+        behind_random=behind,
+        worse_than_random=behind > 0 and behind >= LOSS * reference.std,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,13 @@ from numpy.typing import NDArray
 
 from nasbed import space
 from nasbed.core.errors import BadFile, NotFitted
+from nasbed.spaces.base import Batch
 from nasbed.spaces.graph import Graphs
+from nasbed.spaces.nb201 import NB201, NB201Skeleton
 from nasbed.surrogates import SURROGATES, Examples
 from nasbed.surrogates.models.gin import GIN
 from nasbed.surrogates.scores import kendall
+from nasbed.terminal.settings import settings_by_key
 
 torch = pytest.importorskip("torch")
 from nasbed.surrogates.models.gin_network import Dropout, GINNetwork, GraphBatch, NormLayer, ranking_loss  # noqa: E402
@@ -203,6 +207,28 @@ def test_gin_is_repeatable_and_leaves_the_global_generators_alone(name: str) -> 
     np.testing.assert_array_equal(answers[0], answers[1])
     assert np.isfinite(answers[0]).all() and shares == [0.5, 1.0] * 2
     assert torch.equal(torch.get_rng_state(), state)
+
+
+class GraphsAlone(NB201):
+    """Knows the graphs of its cells and nothing else that features are made of."""
+
+    def costs(self, archs: Batch, skeleton: NB201Skeleton | None = None) -> NDArray[np.int64]:
+        raise AssertionError("costs were counted")
+
+    def encode(self, archs: Batch, how: str = "onehot") -> NDArray[np.float32]:
+        raise AssertionError("an encoding was made")
+
+
+def test_gin_without_features_sees_the_graph_alone() -> None:
+    """So that a graph network shares no input with the trees; ``--set features=`` is how the command line says it."""
+    data = toy("nb201", 60)
+    quick: dict[str, Any] = {"epochs": 1, "layers": 2, "hidden": 8}
+    model = GIN(GraphsAlone(), settings={**quick, **settings_by_key(["features="])})
+    model.fit(data)
+    assert np.ptp(model.predict(data.codes)) > 0
+    for features in ("costs", "onehot"):
+        with pytest.raises(AssertionError, match=r"costs were counted|an encoding was made"):
+            GIN(GraphsAlone(), settings={**quick, "features": features}).fit(data)
 
 
 def test_gin_isomorphic_cells_get_the_same_prediction() -> None:

@@ -47,7 +47,8 @@ class GINSettings:
     margin: float = 0.1
     log_transform: bool = True
     features: str = "costs"
-    """Blocks of columns (:mod:`nasbed.surrogates.features`) that join the graph at the readout; none where empty."""
+    """Blocks of columns (:mod:`nasbed.surrogates.features`) that join the graph at the readout. Empty for none: the
+    network then sees the graph alone, and shares no input with a model of trees."""
 
 
 class GIN(Surrogate[GINSettings]):

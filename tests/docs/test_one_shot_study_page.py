@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from nasbed.oneshot.record import SearchRecord, read_record
 from nasbed.results.rows import Rows, concatenate
 from nasbed.results.store import Results
 from nasbed.spaces import space
+from nasbed.studies.one_shot.judges import judges_without_data
 from nasbed.studies.one_shot.study import OneShotStudy, one_shot_study
 from nasbed.studies.one_shot.tables import method_table
 
@@ -31,9 +33,18 @@ def records() -> list[SearchRecord]:
 
 
 @pytest.fixture(scope="module")
-def study() -> OneShotStudy:
+def seen() -> OneShotStudy:
+    """By the surrogate that has seen the data of all searches."""
     benchmark = nasbed.load("snb-darts-cifar10-16-lgb-v1.1:mean")
     return one_shot_study(records(), benchmark, rng=np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def judged() -> OneShotStudy:
+    """By judges without the data of each method, which take 5 minutes to fit."""
+    benchmark = nasbed.load("snb-darts-cifar10-16-lgb-v1.1:mean")
+    judges = judges_without_data(benchmark, [record.method for record in records()], processes=os.cpu_count() or 1)
+    return one_shot_study(records(), benchmark, judges=judges, rng=np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")
@@ -41,32 +52,69 @@ def rows() -> Rows:
     return concatenate(list(Results.open(table_path("darts-cifar10-16")).batches()))
 
 
-def test_page_has_the_numbers_of_the_watched_searches(study: OneShotStudy) -> None:
-    table = method_table(study)
+def page_label(name: str) -> str:
+    method = name.split(" (")[0]
+    return f"`{method}`, longer" if "12800" in name else f"`{method}`"
+
+
+def test_page_has_what_the_surrogate_that_has_seen_the_data_says(seen: OneShotStudy) -> None:
+    *methods, mean, best = method_table(seen).rows
+    for row in methods:
+        (cells,) = re.findall(rf"^\| {page_label(row[0])} \| (.*) \|$", PAGE, flags=re.MULTILINE)
+        assert cells.split(" | ")[1] == row[2]
+    assert len(methods) == 7 and f"where the data is seen {mean[2]} and {best[2]}" in PAGE
+    assert sum(len(method.failed) for method in seen.methods) == 4 and "With the data seen they are 4" in PAGE
+
+
+@pytest.mark.thorough
+def test_page_has_the_numbers_of_the_judged_searches(judged: OneShotStudy) -> None:
+    table = method_table(judged)
     places = [
         place for place, name in enumerate(table.columns) if name.startswith(("final", "best", "stopped by skips"))
     ]
     *methods, mean, best = table.rows
     for row in methods:
-        name = row[0].split(" (")[0]
-        label = f"`{name}`, longer" if "12800" in row[0] else f"`{name}`"
-        assert f"| {label} | {' | '.join([*(row[place] for place in places), row[-1]])} |" in PAGE
-    assert len(methods) == 7 and f"of random architectures {mean[2]}, the best of 1 000 {best[2]}" in PAGE
-    wrong = {method.name.split(" (")[0]: len(method.failed) for method in study.methods if method.failed}
-    assert sum(wrong.values()) == 4 and wrong["drnas"] == 2 and "4 of the 20 searches go wrong" in PAGE
+        assert f"| {page_label(row[0])} | {' | '.join([*(row[place] for place in places), row[-1]])} |" in PAGE
+    assert len(methods) == 7 and f"of random architectures {mean[2]}, the best of 1 000 {best[2]}, depending" in PAGE
+    wrong = {method.name.split(" (")[0]: len(method.failed) for method in judged.methods if method.failed}
+    assert sum(len(method.failed) for method in judged.methods) == 6 and wrong["drnas"] == 2
+    assert "6 of the 20 searches go wrong" in PAGE
 
 
-def test_page_names_the_searches_that_end_worse_than_random(study: OneShotStudy) -> None:
+@pytest.mark.thorough
+def test_page_names_the_searches_that_end_worse_than_random(judged: OneShotStudy) -> None:
     (sentence,) = re.findall(r"^- 3 of the 20 end worse than random: .*", PAGE, flags=re.MULTILINE)
-    named = [(method, int(seed)) for method, seed in re.findall(r"`([\w-]+)` seed (\d)", sentence)]
     expected = {
-        (evaluated.name, search.seed): search.behind_random
-        for evaluated in study.methods
-        for search in evaluated.searches
+        (method.name, search.seed): search.behind_random
+        for method in judged.methods
+        for search in method.searches
         if search.worse_than_random
     }
-    assert len(named) == 3 and set(named) == set(expected)
+    assert set(expected) == {("drnas", 0), ("drnas", 1), ("darts2", 0)}
+    assert "`drnas` seeds 0 and 1" in sentence and "`darts2` seed 0" in sentence
     assert all(f"{behind:.2f}" in sentence for behind in expected.values())
+
+
+@pytest.mark.thorough
+def test_page_has_how_far_predictions_are_from_trainings(judged: OneShotStudy, rows: Rows) -> None:
+    first = rows.seed == 0
+    accuracy = dict(zip(map(tuple, rows.codes[first].tolist()), rows.values["validation_accuracy"][first], strict=True))
+    visited = {
+        (record.method, record.seed, record.settings.epochs): [
+            epoch.architecture.code for epoch in record.searched.epochs
+        ]
+        for record in records()
+    }
+    errors = []
+    for method in judged.methods:
+        for search in method.searches:
+            codes = visited[method.method, search.seed, 40 if "epochs 40" in method.name else 20]
+            for code, prediction, seen in zip(codes, search.prediction, search.benchmark_prediction, strict=True):
+                if code in accuracy:
+                    errors.append((abs(prediction - accuracy[code]), abs(seen - accuracy[code])))
+    ours, with_data = np.mean(errors, axis=0)
+    assert f"of {len(errors)} epochs were [trained]" in PAGE
+    assert f"by {ours:.2f} points in the mean" in PAGE and f"misses them by {with_data:.2f} only" in PAGE
 
 
 def test_trainings_of_a_part_of_the_space_can_be_watched(rows: Rows) -> None:

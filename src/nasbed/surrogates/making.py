@@ -140,11 +140,9 @@ def make_surrogate(
     return Artefact(manifest, ensemble, clock)
 
 
-NOISES = {
-    "repeats": "that of the table's repeats, one curve for every surrogate of the table",
-    "ensemble": "of each fit its own: from the repeats among its evaluations, without any from its errors",
-}
-"""The noise that queries sample, and where it comes from."""
+NOISES = ("repeats", "ensemble")
+"""Where the noise that queries sample comes from: the repeats of the table, one curve for every surrogate of the table;
+or each fit by itself, from the repeats among its evaluations, without any from its errors."""
 
 
 def table_noise(split: TableSplit, noise: str | None = None) -> RepeatNoise | None:

@@ -102,10 +102,12 @@ def _split_of(manifest: ArtefactManifest, table: Results | None) -> TableSplit |
         if name not in present_tables():
             return f"its table {name!r} is not here; name it with --table" if name else "it records no table"
         results = Results.open(table_path(name))
-    metric = results.about.by_key.get(manifest.metric.key)
-    split = metric and TableSplit.recorded(
-        results, manifest.provenance, metric=manifest.metric, fidelity=manifest.fidelity
-    )
+    try:
+        split = TableSplit.recorded(results, manifest.provenance, metric=manifest.metric, fidelity=manifest.fidelity)
+    except InvalidOption as reason:  # the same table, but not the same split
+        if table is not None:
+            raise
+        return str(reason)
     if split is None and table is not None:
         raise InvalidOption(
             f"{manifest.name} was fitted on a table {name!r} with other bytes than {results.about.name}; name that one"

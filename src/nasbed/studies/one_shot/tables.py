@@ -49,25 +49,22 @@ def method_table(study: OneShotStudy) -> NumberTable:
     rows = [_method_row(study, method) for method in study.methods]
     references = [method.reference for method in study.methods]
     count = study.reference.count
-    means, bests = (
-        (_range([fixed(value, 2) for value in values]), fixed(by_benchmark, 2))
-        for values, by_benchmark in (
-            ([reference.mean for reference in references], study.reference.mean),
-            ([reference.best for reference in references], study.reference.best),
-        )
+    std = float(np.mean([reference.std for reference in references]))
+    mean_cells = (
+        f"{_range([reference.mean for reference in references])} ± {fixed(std, 2)}",
+        _with_std(study.reference.mean, study.reference.std),
     )
-    stds = _range([fixed(reference.std, 2) for reference in references]), fixed(study.reference.std, 2)
-    blank = ("",) * (len(columns) - (4 if seen else 3))
-    mean_cells = [f"{mean} ± {std}" for mean, std in zip(means, stds, strict=True)]
+    best_cells = _range([reference.best for reference in references]), fixed(study.reference.best, 2)
+    blank = ("",) * (len(columns) - 3 - seen)
     rows.append((f"random, mean of {count}", "", *mean_cells[: 1 + seen], *blank))
-    rows.append((f"random, best of {count}", "", *bests[: 1 + seen], *blank))
+    rows.append((f"random, best of {count}", "", *best_cells[: 1 + seen], *blank))
     note = NOTE + (SEEN if seen else "")
     return NumberTable(columns, tuple(rows), asides=frozenset({len(rows) - 2, len(rows) - 1}), note=note)
 
 
-def _range(texts: Sequence[str]) -> str:
+def _range(values: Sequence[float]) -> str:
     """What all judges say, or the least and the most."""
-    least, most = min(texts, key=float), max(texts, key=float)
+    least, most = fixed(min(values), 2), fixed(max(values), 2)
     return least if least == most else f"{least} to {most}"
 
 

@@ -112,9 +112,9 @@ def test_page_has_how_far_predictions_are_from_trainings(judged: OneShotStudy, r
             for code, prediction, seen in zip(codes, search.prediction, search.benchmark_prediction, strict=True):
                 if code in accuracy:
                     errors.append((abs(prediction - accuracy[code]), abs(seen - accuracy[code])))
-    ours, with_data = np.mean(errors, axis=0)
+    error, seen_error = np.mean(errors, axis=0)
     assert f"of {len(errors)} epochs were [trained]" in PAGE
-    assert f"by {ours:.2f} points in the mean" in PAGE and f"misses them by {with_data:.2f} only" in PAGE
+    assert f"by {error:.2f} points in the mean" in PAGE and f"misses them by {seen_error:.2f} only" in PAGE
 
 
 def test_trainings_of_a_part_of_the_space_can_be_watched(rows: Rows) -> None:

@@ -34,14 +34,6 @@ def one_shot(
             help="Predicts the mean accuracy of each epoch's architecture.",
         ),
     ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID|PATH",
-            show_default="the one that the surrogate names",
-            help="The table that the surrogate was fitted on.",
-        ),
-    ] = None,
     leave_out: Annotated[
         bool,
         typer.Option(
@@ -49,6 +41,10 @@ def one_shot(
             "contributed to the table. Each fit is made once and kept under NASBED_HOME."
         ),
     ] = True,
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="ID|PATH", help="The table of the surrogate, if it is not the one that it names."),
+    ] = None,
     processes: Processes = None,
     stop: Annotated[
         list[str] | None,

@@ -214,12 +214,7 @@ def one_shot_numbers(study: OneShotStudy) -> dict[str, Any]:
 
 
 def _reference_numbers(reference: RandomReference) -> dict[str, Any]:
-    return {
-        "architectures": reference.count,
-        "mean": reference.mean,
-        "std": reference.std,
-        "best": reference.best,
-    }
+    return {"architectures": reference.count, "mean": reference.mean, "std": reference.std, "best": reference.best}
 
 
 def _search_numbers(search: WatchedSearch) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.core.status import DIVERGED, OK, STATUSES, Status
+from nasbed.results.cache.reader import TRAIN_TIME, CurveEpochs
 from nasbed.results.store import Results
 from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.lookup import MASK
@@ -32,6 +34,10 @@ class TabularBenchmark(Benchmark):
     observation's own ``seed`` says which one it is. Architectures are looked up in canonical form. Fidelities at which
     no evaluation has the objective are not offered. Architectures of a table by function that compute the same answer
     the same, whatever the seed.
+
+    A table with learning curves also answers at their epochs: the objective that a training of the highest fidelity had
+    reached, and its share of the training time, but no other metric. One seed selects the same training at every epoch
+    of a curve and at its end. Epochs at which the table has trainings of their own are theirs.
     """
 
     results: Results
@@ -52,12 +58,17 @@ class TabularBenchmark(Benchmark):
         self.objective = _objective(self.metrics, self._test_metrics, self.name)
         self._position = {fidelity: position for position, fidelity in enumerate(cache.fidelities)}
         self._columns = [(metric, _flat(cache.values[metric.key])) for metric in self.metrics]
-        self._cost = _flat(cache.values["train_time_s"]) if "train_time_s" in cache.values else None
+        self._cost = _flat(cache.values[TRAIN_TIME]) if TRAIN_TIME in cache.values else None
         self._seeds = _flat(cache.seeds) if cache.seeds is not None else None
         self._status = _flat(cache.status)
         self._gaps = self.objective.key in cache.gaps and self.objective in self.metrics
         self._objective = _flat(cache.values[self.objective.key])
+        self._curves = self._objective_curves()
+        self._points = None if self._curves is None else _flat(self._curves.values)
         self.fidelities = self._answered_fidelities() if self._gaps else cache.fidelities
+        if self._curves is not None:
+            self.fidelities = tuple(sorted({*self.fidelities, *self._curves.places}))
+        self._trained = {fidelity: cache.training_fidelity(fidelity) for fidelity in self.fidelities}
         self._highest: dict[str, int] = {}
         self._held_masks: dict[int, NDArray[np.bool_]] = {}
         self._row_cache: dict[tuple[int, ...], tuple[int, int]] = {}
@@ -83,6 +94,11 @@ class TabularBenchmark(Benchmark):
     def dataset_name(self) -> str:
         return self.results.about.dataset
 
+    def _objective_curves(self) -> CurveEpochs | None:
+        """The learning curves of the objective, where the table has any."""
+        curves = self.cache.curve_epochs
+        return curves if curves is not None and curves.metric == self.objective.key else None
+
     def _answered_fidelities(self) -> tuple[int, ...]:
         """The fidelities that can be queried: some evaluation has the objective, or failed or diverged."""
         answered = [fidelity for fidelity in self._position if self._answers(fidelity).any()]
@@ -90,9 +106,8 @@ class TabularBenchmark(Benchmark):
 
     def _answers(self, fidelity: int) -> NDArray[np.bool_]:
         """Whether each row and repeat at a fidelity has the objective, or failed or diverged."""
-        position = self._position[fidelity]
-        status = self.cache.status[:, position]
-        measured = ~np.isnan(self.cache.values[self.objective.key][:, position])
+        status = self.cache.statuses(fidelity)
+        measured = ~np.isnan(self.cache.column(self.objective.key, fidelity))
         return np.asarray((status > OK) | ((status == OK) & measured) if self._gaps else status >= 0)
 
     def __len__(self) -> int:
@@ -131,7 +146,7 @@ class TabularBenchmark(Benchmark):
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         row, key = self._row(arch)
         cells = self._cells(row, fidelity, arch)
-        return self._observation(arch, fidelity, cells[_pick(key, fidelity, seed, len(cells))])
+        return self._observation(arch, fidelity, cells[_pick(key, self._trained[fidelity], seed, len(cells))])
 
     def resume(self, arch: Architecture, *, paused: Observation, fidelity: int, seed: int) -> Observation:
         """The stored repeat at the higher fidelity that has the training seed of the earlier answer; where there is
@@ -148,7 +163,7 @@ class TabularBenchmark(Benchmark):
         """The place, in :meth:`repeats`, of the evaluation that a query with this seed answers."""
         budget = self._fidelity(fidelity)
         row, key = self._row(arch)
-        return _pick(key, budget, seed, len(self._cells(row, budget, arch)))
+        return _pick(key, self._trained[budget], seed, len(self._cells(row, budget, arch)))
 
     def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
         """All stored evaluations of an architecture at one fidelity."""
@@ -180,7 +195,7 @@ class TabularBenchmark(Benchmark):
         """The places of an architecture's repeats. One that ended well without the objective does not count: it may be
         a row of test results merged in from another table."""
         width = self.cache.repeats
-        first = (row * len(self._position) + self._position[fidelity]) * width
+        first = (row * len(self._position) + self._position[self._trained[fidelity]]) * width
         count = width
         while count and self._status[first + count - 1] < 0:
             count -= 1
@@ -189,6 +204,8 @@ class TabularBenchmark(Benchmark):
             cells = [
                 cell for cell in cells if self._status[cell] != OK or self._objective[cell] == self._objective[cell]
             ]
+        if fidelity not in self._position:
+            cells = [cell for cell in cells if self._status[cell] != OK or not math.isnan(self._point(cell, fidelity))]
         if not cells:
             raise InvalidOption(
                 f"{shorten(self.space.format(arch))} has no {self.objective.key} at fidelity {fidelity}; "
@@ -196,13 +213,26 @@ class TabularBenchmark(Benchmark):
             )
         return cells
 
+    def _point(self, cell: int, epoch: int) -> float:
+        """The objective at an epoch of the curve of a training, NaN where it has none."""
+        assert self._curves is not None and self._points is not None, "only a table with curves answers at an epoch"
+        row, repeat = cell // (len(self._position) * self.cache.repeats), cell % self.cache.repeats
+        training = row * self.cache.repeats + repeat
+        point: float = self._points[training * len(self._curves.places) + self._curves.places[epoch]]
+        return point
+
     def _observation(self, arch: Architecture, fidelity: int, cell: int) -> Observation:
-        values = {}
-        for metric, column in self._columns:
-            value = column[cell]
-            if value == value:
-                values[metric] = value
-        cost = self._cost[cell] if self._cost is not None else None
+        values: dict[Metric, float] = {}
+        cost: float | None = self._cost[cell] if self._cost is not None else None
+        if fidelity in self._position:
+            for metric, column in self._columns:
+                value = column[cell]
+                if value == value:
+                    values[metric] = value
+        else:
+            if self._status[cell] == OK:
+                values[self.objective] = self._point(cell, fidelity)
+            cost = None if cost is None else cost * (fidelity / self._trained[fidelity])
         seed = self._seeds[cell] if self._seeds is not None else -1
         return Observation(
             arch,
@@ -218,35 +248,38 @@ class TabularBenchmark(Benchmark):
     def _query_many(self, archs: Batch, fidelity: int, seed: int) -> Observations:
         codes = self.space.codes(archs)
         rows, canonical = self._find_many(codes)
-        position = self._position[fidelity]
-        status = self.cache.status[rows, position]
+        trained = self._trained[fidelity]
+        status = self.cache.statuses(fidelity)[rows]
         answers = status >= 0
         if self._gaps:
-            answers &= (status != OK) | ~np.isnan(self.cache.values[self.objective.key][rows, position])
+            answers &= (status != OK) | ~np.isnan(self.cache.column(self.objective.key, fidelity)[rows])
         counts = answers.sum(axis=1)
         if len(counts) and not counts.all():
             worst = int(np.argmin(counts))
             self._cells(int(rows[worst]), fidelity, self.space.architectures(codes[worst : worst + 1])[0])
-        repeat = _pick_many(self.cache.draw_keys(rows, canonical), fidelity, seed, counts)
-        if self._gaps:
+        repeat = _pick_many(self.cache.draw_keys(rows, canonical), trained, seed, counts)
+        if self._gaps or trained != fidelity:
             repeat = np.argsort(~answers, axis=1, kind="stable")[np.arange(len(rows)), repeat]
         return Observations(
             space=self.space.name,
             codes=codes,
             values={
-                metric: self.cache.values[metric.key][rows, position, repeat].astype(np.float64)
+                metric: self.cache.column(metric.key, fidelity)[rows, repeat].astype(np.float64)
                 for metric in self.metrics
             },
             fidelity=fidelity if fidelity >= 0 else None,
-            seeds=np.full(len(rows), -1) if self.cache.seeds is None else self.cache.seeds[rows, position, repeat],
-            cost_s=self._costs(rows, position, repeat),
+            seeds=self._drawn_seeds(rows, self._position[trained], repeat),
+            cost_s=self._costs(rows, fidelity, repeat),
             status=status[np.arange(len(rows)), repeat],
         )
 
-    def _costs(self, rows: NDArray[np.int64], position: int, repeat: NDArray[np.int64]) -> NDArray[np.float64]:
-        if "train_time_s" not in self.cache.values:
+    def _drawn_seeds(self, rows: NDArray[np.int64], position: int, repeat: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.full(len(rows), -1) if self.cache.seeds is None else self.cache.seeds[rows, position, repeat]
+
+    def _costs(self, rows: NDArray[np.int64], fidelity: int, repeat: NDArray[np.int64]) -> NDArray[np.float64]:
+        if TRAIN_TIME not in self.cache.values:
             return np.full(len(rows), np.nan)
-        costs: NDArray[np.float64] = self.cache.values["train_time_s"][rows, position, repeat].astype(np.float64)
+        costs: NDArray[np.float64] = self.cache.column(TRAIN_TIME, fidelity)[rows, repeat].astype(np.float64)
         return costs
 
     def _find_many(self, codes: Codes) -> tuple[NDArray[np.int64], Codes]:
@@ -290,15 +323,15 @@ class TabularBenchmark(Benchmark):
         budget = self._fidelity(fidelity)
         codes = self.space.codes(archs)
         rows, _ = self._find_many(codes)
-        timed = "train_time_s" in self.cache.values
-        ended_well = (self.cache.status[rows, self._position[budget]] == OK).any(axis=1)
+        timed = TRAIN_TIME in self.cache.values
+        ended_well = (self.cache.statuses(budget)[rows] == OK).any(axis=1)
         return Observations(
             space=self.space.name,
             codes=codes,
             values={metric: self.cache.mean(metric.key, budget)[rows] for metric in self.metrics},
             fidelity=budget,
             seeds=np.full(len(rows), -1),
-            cost_s=self.cache.mean("train_time_s", budget)[rows] if timed else np.full(len(rows), np.nan),
+            cost_s=self.cache.mean(TRAIN_TIME, budget)[rows] if timed else np.full(len(rows), np.nan),
             status=np.where(ended_well, OK, DIVERGED).astype(np.int8),
         )
 
@@ -323,9 +356,12 @@ class TabularBenchmark(Benchmark):
         return self.cache.mean(self.objective.key, self.highest_fidelity(self.objective))[rows]
 
     def best_answer(self, fidelities: Sequence[int]) -> float:
-        positions = [self._position[fidelity] for fidelity in fidelities]
-        ended_well = self.cache.status[:, positions] == OK
-        return self.objective.best_of([self.cache.values[self.objective.key][:, positions][ended_well]])
+        return self.objective.best_of(
+            [
+                self.cache.column(self.objective.key, fidelity)[self.cache.statuses(fidelity) == OK]
+                for fidelity in fidelities
+            ]
+        )
 
     def best_mean(self, fidelities: Sequence[int]) -> float:
         return self.objective.best_of([self.cache.mean(self.objective.key, fidelity) for fidelity in fidelities])

@@ -126,6 +126,7 @@ def _print_summary(summary: dict[str, Any]) -> None:
     fields["seeds"] = summary["seeds"] or "not recorded"
     fields |= {name: _counts(summary[name]) for name in ("methods", "statuses")}
     fields["learning curves"] = summary["learning_curves"] or ""
+    fields["answers at epochs too"] = ", ".join(map(str, summary["curve_epochs"]))
     fields["searches for real"] = summary["searches"] or ""
     fields |= {name: summary[name] for name in ("licence", "citation", "source", "notes", "created")}
     print_fields({name: value for name, value in fields.items() if value != ""})

@@ -165,7 +165,7 @@ def write_results(
         data = folder / f"data-{secrets.token_hex(6)}"
         try:
             data.mkdir()
-            rows, architectures = _write_data(data, about, searched, batches, progress)
+            rows, architectures = _write_data(data, about, searched, batches, progress, curves)
             if curves is not None:
                 write_curves(data / CURVES, curves)
             if searches is not None:
@@ -197,8 +197,23 @@ def write_results(
 
 
 def _write_data(
-    data: Path, info: TableInfo, searched: SearchSpace, batches: Iterable[Rows], progress: Progress | None
+    data: Path,
+    info: TableInfo,
+    searched: SearchSpace,
+    batches: Iterable[Rows],
+    progress: Progress | None,
+    curves: Curves | None,
 ) -> tuple[int, int]:
+    """Write the rows and their memory-mapped form. Returns the numbers of rows and of architectures.
+
+    Args:
+        data: The folder.
+        info: What the rows are.
+        searched: Their space.
+        batches: The rows.
+        progress: Called with the number of rows written so far.
+        curves: Learning curves of trainings among the rows.
+    """
     keys = [metric.key for metric in info.metrics]
     builder = CacheBuilder(searched, by_function=info.by_function)
     count = 0
@@ -219,7 +234,7 @@ def _write_data(
             writing.result()
     if not count:
         raise BadFile(f"the table {info.name} has no rows; check what it is made from")
-    return count, builder.write(data / "cache")
+    return count, builder.write(data / "cache", curves)
 
 
 def _durable(path: Path) -> FileRecord:

@@ -44,6 +44,7 @@ def summarize(results: Results) -> dict[str, Any]:
         "seeds": len(seeds - {UNKNOWN}),
         "methods": {method or "unknown": count for method, count in sorted(methods.items())},
         "learning_curves": 0 if curves is None else len(curves),
+        "curve_epochs": [] if cache.curve_epochs is None else list(cache.curve_epochs.places),
         "searches": 0 if searches is None else len(searches.names),
         "statuses": {status: statuses[status] for status in STATUSES if statuses[status]},
         "columns": {key: column.summary() for key, column in columns.items()},

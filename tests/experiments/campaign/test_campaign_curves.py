@@ -13,14 +13,12 @@ import pytest
 
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.core.metric import Metric
 from nasbed.experiments.campaign import (
     Campaign,
     CampaignProgress,
     Evaluation,
     Grid,
     Journal,
-    Trainer,
     Trial,
     collect,
     export_journals,
@@ -31,42 +29,9 @@ from nasbed.results.merge import merge_results
 from nasbed.results.rows import concatenate
 from nasbed.results.store import Results
 from nasbed.results.summary import summarize
-from nasbed.spaces.nb201 import NB201
 from nasbed.training.recipe import Recipe
 from nasbed.training.recipe_files import recipe_toml
-
-ACCURACY = Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
-CELLS = [nasbed.Architecture("nb201", code) for code in ((1, 2, 3, 3, 2, 1), (3, 0, 1, 2, 4, 3), (0,) * 6)]
-TEXTS = tuple(map(NB201().format, CELLS))
-CAMPAIGN = Campaign("few", grid=Grid(TEXTS, seeds=(0, 1)))
-
-
-def points(trial: Trial) -> tuple[float | None, ...]:
-    """One value an epoch; the second one of a cell of nothing was no number."""
-    rising = [10.0 * epoch + trial.seed + sum(trial.architecture.code) for epoch in range(trial.fidelity)]
-    return tuple(
-        None if epoch == 1 and not any(trial.architecture.code) else point for epoch, point in enumerate(rising)
-    )
-
-
-class CurveTrainer(Trainer):
-    """Fails where a cell begins with a 3x3 convolution."""
-
-    kind = "curved"
-
-    def __init__(self, fidelities: tuple[int, ...] = (2, 4)) -> None:
-        self.space, self.metrics, self.objective, self.fidelities = NB201(), (ACCURACY,), ACCURACY, fidelities
-
-    def identity(self) -> dict[str, object]:
-        return {"kind": self.kind}
-
-    def evaluate(self, trials: Sequence[Trial]) -> list[Evaluation]:
-        return [
-            Evaluation.failed("no memory")
-            if trial.architecture.code[0] == 3
-            else Evaluation(values={ACCURACY.key: points(trial)[-1] or 0.0}, learning_curve=points(trial))
-            for trial in trials
-        ]
+from support.learning_curves import ACCURACY, CAMPAIGN, TEXTS, CurveTrainer, points
 
 
 def test_exported_table_has_the_curve_of_every_training_that_ended_well(tmp_path: Path) -> None:

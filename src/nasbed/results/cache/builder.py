@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption, TooLarge
 from nasbed.core.status import OK
-from nasbed.results.cache.reader import MEMBER_ROWS, MEMBERS
+from nasbed.results.cache.epochs import write_epochs
+from nasbed.results.cache.reader import MEMBER_ROWS, MEMBERS, NOTHING
+from nasbed.results.curves import Curves
 from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import SearchSpace
 from nasbed.spaces.lookup import MASK, MULTIPLIER, code_keys
 
 MOST_CELLS_PER_ROW = 64
 """A table is refused if its dense form has more cells than this per measured row."""
-
-NOTHING = -1
-"""The status where nothing was measured."""
 
 Column = list[NDArray[Any]]
 """One array a batch."""
@@ -66,8 +65,9 @@ class CacheBuilder:
             if np.isnan(column[rows.status == OK]).any():
                 self._gaps.add(key)
 
-    def write(self, folder: Path) -> int:
-        """Write the table's files and return the number of architectures that it answers for.
+    def write(self, folder: Path, curves: Curves | None = None) -> int:
+        """Write the table's files, with the learning curves of its trainings. Returns the number of architectures that
+        it answers for.
 
         Isomorphic architectures are merged and sorted by key. The repeats of each (architecture, fidelity) are numbered
         by seed; where seeds are unknown or equal, in the order of the rows.
@@ -104,6 +104,9 @@ class CacheBuilder:
             "gaps": sorted(self._gaps),
         }
         (folder / "index.json").write_text(json.dumps(header))
+        if curves is not None:
+            header |= write_epochs(folder, curves, self._space)
+            (folder / "index.json").write_text(json.dumps(header))
         return self._write_members(folder, codes) if self._by_function else len(codes)
 
     def _write_members(self, folder: Path, codes: NDArray[np.int64]) -> int:

@@ -4,6 +4,9 @@ Every metric has one array ``[architecture, fidelity, repeat]``, NaN where nothi
 canonical, sorted by a 64-bit key, and looked up by bisection. The stored code is compared too: another architecture
 with the same key is not mistaken for this one.
 
+A table with learning curves has one more array ``[architecture, repeat, epoch]``, of what the trainings of its highest
+fidelity had reached at epochs that are no fidelity of its rows.
+
 In a table by function a row answers for several architectures. These have their own rows once it is opened, in memory,
 each with the values of its function.
 """
@@ -13,7 +16,9 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +31,26 @@ MEMBERS, MEMBER_ROWS = "members.npy", "member-rows.npy"
 """The codes of all architectures that a table by function answers for, and the stored row of each."""
 
 
+TRAIN_TIME = "train_time_s"
+EPOCHS = "epochs.npy"
+"""The points of learning curves."""
+NOTHING = -1
+"""The status where nothing was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurveEpochs:
+    """The learning curves of the trainings of one fidelity: ``values [architecture, repeat, epoch]`` of the metric with
+    the key ``metric``, NaN where nothing was measured. ``places`` has the place of each epoch in them."""
+
+    metric: str
+    fidelity: int
+    places: Mapping[int, int]
+    values: NDArray[np.floating]
+
+
 class Cache:
-    """An opened table."""
+    """An opened table. ``fidelities`` are those of its rows; ``curve_epochs`` has more where it has learning curves."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -47,6 +70,7 @@ class Cache:
             }
             seeds = folder / "seeds.npy"
             self.seeds = np.load(seeds, mmap_mode="r", allow_pickle=False) if seeds.exists() else None
+            self.curve_epochs = self._read_epochs(header["epochs"]) if "epochs" in header else None
             self._functions: NDArray[np.int64] | None = None
             if (folder / MEMBERS).exists():
                 self._take_in_members()
@@ -55,6 +79,11 @@ class Cache:
                 f"the cache {folder} is damaged: {str(error).splitlines()[0]}; import the table again"
             ) from None
         self._key_view = memoryview(self._keys)
+
+    def _read_epochs(self, header: Mapping[str, Any]) -> CurveEpochs:
+        places = {int(epoch): place for place, epoch in enumerate(header["epochs"])}
+        values = np.load(self._folder / EPOCHS, mmap_mode="r", allow_pickle=False)
+        return CurveEpochs(str(header["metric"]), int(header["fidelity"]), places, values)
 
     def __reduce__(self) -> tuple[type[Cache], tuple[Path]]:
         """Pickled as the path of its folder; a copy opens the files again."""
@@ -72,6 +101,8 @@ class Cache:
         self.status = self.status[rows]
         self.values = {key: column[rows] for key, column in self.values.items()}
         self.seeds = None if self.seeds is None else self.seeds[rows]
+        if self.curve_epochs is not None:
+            self.curve_epochs = replace(self.curve_epochs, values=self.curve_epochs.values[rows])
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -106,10 +137,37 @@ class Cache:
         repeats: NDArray[np.int64] = (self.status >= 0).sum(axis=2)
         return repeats
 
+    def training_fidelity(self, fidelity: int) -> int:
+        """The fidelity of the trainings that answer at a fidelity: that of the curves for an epoch of theirs."""
+        curves = self.curve_epochs
+        return curves.fidelity if curves is not None and fidelity in curves.places else fidelity
+
+    def statuses(self, fidelity: int) -> NDArray[np.int8]:
+        """How each repeat ended, ``[architecture, repeat]``. One that ended well without a point at an epoch is none
+        there; one that failed or diverged did so at every epoch."""
+        trained = self.training_fidelity(fidelity)
+        status: NDArray[np.int8] = self.status[:, self.fidelities.index(trained)]
+        if trained == fidelity or self.curve_epochs is None:
+            return status
+        lacks = np.isnan(self.curve_epochs.values[:, :, self.curve_epochs.places[fidelity]])
+        return np.where((status == OK) & lacks, np.int8(NOTHING), status)
+
+    def column(self, key: str, fidelity: int) -> NDArray[np.floating]:
+        """A column at a fidelity, ``[architecture, repeat]``. At an epoch of the curves that is their metric, a share
+        of the training time, and NaN in all other columns."""
+        trained = self.training_fidelity(fidelity)
+        values: NDArray[np.floating] = self.values[key][:, self.fidelities.index(trained)]
+        if trained == fidelity or self.curve_epochs is None:
+            return values
+        if key == TRAIN_TIME:
+            return values.astype(np.float64) * (fidelity / trained)
+        if key == self.curve_epochs.metric:
+            return self.curve_epochs.values[:, :, self.curve_epochs.places[fidelity]]
+        return np.full(values.shape, np.nan)
+
     def mean(self, key: str, fidelity: int) -> NDArray[np.float64]:
         """Each architecture's mean over its repeats that ended well; NaN where it has none."""
-        position = self.fidelities.index(fidelity)
-        values = np.where(self.status[:, position] == OK, self.values[key][:, position], np.nan).astype(np.float64)
+        values = np.where(self.statuses(fidelity) == OK, self.column(key, fidelity), np.nan).astype(np.float64)
         measured = ~np.isnan(values)
         with np.errstate(invalid="ignore", divide="ignore"):
             means: NDArray[np.float64] = np.nansum(values, axis=1) / measured.sum(axis=1)

@@ -127,8 +127,8 @@ def test_epochs_survive_merge_export_and_release_to_the_byte(tmp_path: Path) -> 
     cell = nasbed.Architecture("nb201", (1, 2, 3, 3, 2, 1))
     for benchmark in (joint, merged, released):
         assert benchmark.fidelities == (1, 2, 3, 4)
-        found = {repeat.values[benchmark.objective] for repeat in benchmark.repeats(cell, fidelity=3)}
-        assert found == {20.0 + 12, 21.0 + 12}
+        accuracies = {repeat.values[benchmark.objective] for repeat in benchmark.repeats(cell, fidelity=3)}
+        assert accuracies == {20.0 + 12, 21.0 + 12}
 
 
 def test_functions_share_the_curve_of_the_trained_cell(tmp_path: Path) -> None:

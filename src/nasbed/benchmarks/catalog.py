@@ -215,22 +215,23 @@ def _size(space: SearchSpace) -> int:
 
 def _surrogate_card(name: str, path: Path) -> Card:
     manifest = read_manifest(path)
-    members = len(manifest.members.seeds)
     fitted_on = int(manifest.provenance.get("architectures", 0))
     count = f"{fitted_on:_}".replace("_", " ")
     data = f"{manifest.dataset or 'an unnamed dataset'}, fitted on {count} architectures"
     size = _size(artefact_space(manifest))
+    model = f"{manifest.member_count} × {manifest.members.model}"
+    budgets = "" if manifest.levels is None else f" at {len(manifest.fidelities)} fidelities"
     return Card(
         name=name,
         space=manifest.space,
         architectures=size,
         space_size=size,
         fitted_on=fitted_on,
-        what=f"surrogate: {members} × {manifest.members.model} on {data}",
+        what=f"surrogate: {model} on {data}{budgets}",
         present=True,
         get="",
         metrics=(manifest.metric.key, *manifest.exact),
-        fidelities=(manifest.fidelity,),
+        fidelities=manifest.fidelities,
         licence=manifest.licence,
         citation=manifest.citation,
     )

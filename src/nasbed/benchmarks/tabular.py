@@ -18,7 +18,8 @@ from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.core.status import DIVERGED, OK, STATUSES, Status
-from nasbed.results.cache.reader import TRAIN_TIME, CurveEpochs
+from nasbed.results.cache import CurveEpochs
+from nasbed.results.cache.reader import TRAIN_TIME
 from nasbed.results.store import Results
 from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.lookup import MASK

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from nasbed.results import Results
     from nasbed.surrogates.table_split import TableSplit
 
-RANDOM = ["rs"]
-"""Fitted on these alone, a surrogate has ``-rand`` in its name."""
-
 RuntimeSettings = Annotated[
     Path | None,
     typer.Option(
@@ -51,6 +48,14 @@ def fit(
     settings: tuning.Set = None,
     metric: MetricKey = None,
     fidelity: Fidelity = None,
+    all_fidelities: Annotated[
+        bool,
+        typer.Option(
+            "--all-fidelities",
+            help="Fit one surrogate that answers at every budget of the table, and at every epoch of its learning "
+            "curves. Its name has -mf.",
+        ),
+    ] = False,
     methods: tuning.Methods = None,
     at_least: tuning.AtLeast = None,
     runtime: Annotated[bool, typer.Option(help="Also fit a model of the training time.")] = True,
@@ -99,13 +104,16 @@ def fit(
     Example: nasbed fit nb201/cifar10 --model lgb --ensemble 10 --out surrogates/mine.snb
 
     Example: nasbed fit nb201/cifar10 --model gin --preset appendix-b --at-least 50
+
+    Example: nasbed fit nb101-mini-cifar10-16-v1.0 --all-fidelities --out surrogates/all-budgets.snb
     """
     on_interrupt(lambda: NOTHING_KEPT)
 
     from nasbed.experiments.tuning import load_runtime_settings, load_settings
-    from nasbed.reports.fit.data import figure_rows, noise_text
+    from nasbed.reports.fit.data import figure_rows, level_table, noise_text
     from nasbed.reports.fit.page import write_fit_report
     from nasbed.surrogates.artefact import Artefact
+    from nasbed.surrogates.artefact_manifest import variant_of
     from nasbed.surrogates.making import make_surrogate, table_noise
     from nasbed.surrogates.presets import MODEL_PRESETS
     from nasbed.surrogates.runtime import RUNTIME_MODEL
@@ -130,9 +138,9 @@ def fit(
         clock_model, clock_settings = load_runtime_settings(runtime_settings)
         tuning.check_settings(clock_model, results, clock_settings)
     chosen_methods = tuning.names_of(methods)
-    variant = "rand" if chosen_methods == RANDOM else ""
+    variant = variant_of(chosen_methods, all_fidelities=all_fidelities)
     path = _new_path(out, results, model, variant, version)
-    split = tuning.split_of(results, metric, fidelity, methods, seed, at_least)
+    split = tuning.split_of(results, metric, fidelity, methods, seed, at_least, all_fidelities=all_fidelities)
     if settings_file is not None:
         _warn_of_leaks(settings_file, split)
     if runtime_settings is not None:
@@ -172,6 +180,8 @@ def fit(
     command = shlex.join(["nasbed", *sys.argv[1:]])
     write_fit_report(page, artefact, split.test, runtime_method=runtime_method, times=times, command=command)
     print_table(("test part", ""), figure_rows(artefact.manifest, times))
+    if levels := level_table(artefact.manifest):
+        typer.echo(f"\n{levels.text()}")
     typer.echo(f"\nSurrogate: {artefact.name}\nWritten:   {path}\nReport:    {page}")
     typer.echo(f"Noise:     {noise_text(artefact)}")
     benchmark = artefact.name if out is None else str(path)

@@ -251,6 +251,8 @@ def split_of(
     methods: str | None,
     seed: int,
     at_least: float | None = None,
+    *,
+    all_fidelities: bool = False,
 ) -> TableSplit:
     """The split of a table for a command; raises unless each part has some evaluations.
 
@@ -261,11 +263,20 @@ def split_of(
         methods: the comma-separated names of the search methods whose evaluations count; all by default.
         seed: of the split.
         at_least: leaves out architectures with an evaluation that is worse.
+        all_fidelities: splits trainings that were evaluated at each fidelity.
     """
     from nasbed.surrogates.table_split import TableSplit
 
     target, names = metric_of(results, metric), names_of(methods)
-    split = TableSplit.of(results, metric=target, fidelity=fidelity, methods=names, seed=seed, at_least=at_least)
+    split = TableSplit.of(
+        results,
+        metric=target,
+        fidelity=fidelity,
+        methods=names,
+        seed=seed,
+        at_least=at_least,
+        all_fidelities=all_fidelities,
+    )
     split.check_parts()
     return split
 

@@ -29,9 +29,10 @@ from nasbed.experiments.campaign.journal import Journal
 from nasbed.results.store import Results
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import SUFFIX
+from nasbed.surrogates.artefact_manifest import variant_of
 from nasbed.surrogates.counted_costs import ExactCosts
 from nasbed.surrogates.making import make_surrogate
-from nasbed.surrogates.table_split import VARIANTS, TableSplit
+from nasbed.surrogates.table_split import FITTED_ON, TableSplit
 
 _VERSION = re.compile(r"[0-9]+\.[0-9]+")
 
@@ -46,7 +47,8 @@ class TablePlan:
     network around the cells, for which surrogates count parameters; the space's usual one by default. ``fidelities``
     are those of the table, all by default; a ``version`` or ``citation`` of its own replaces that of the release. A
     table ``by_function`` answers for all architectures that compute the function of one of its own. Training times are
-    those of the ``calibration``, a file beside the journals, if one is named."""
+    those of the ``calibration``, a file beside the journals, if one is named. Surrogates of a table with
+    ``all_fidelities`` answer at each of them."""
 
     name: str
     journals: tuple[str, ...]
@@ -57,6 +59,7 @@ class TablePlan:
     citation: str = ""
     by_function: bool = False
     calibration: str = ""
+    all_fidelities: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.calibration, str):
@@ -77,8 +80,9 @@ class TablePlan:
             object.__setattr__(self, "fidelities", tuple(self.fidelities))
         if self.version != "":
             _check_version(self.version)
-        if not isinstance(self.by_function, bool):
-            raise InvalidOption(f"by_function of {self.name} is true or false, got {shorten(self.by_function)}")
+        for name in ("by_function", "all_fidelities"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidOption(f"{name} of {self.name} is true or false, got {shorten(getattr(self, name))}")
         for mapping in (self.surrogates, {} if self.skeleton is None else self.skeleton):
             if not isinstance(mapping, Mapping):
                 raise InvalidOption(f"surrogates and skeleton of {self.name} are tables, got {shorten(mapping)}")
@@ -234,8 +238,10 @@ def _surrogates(
     for model, settings in table.surrogates.items():
         SURROGATES.get(model)(results.space, settings=settings)
     splits = {
-        variant: TableSplit.of(results, methods=methods, seed=plan.seed)
-        for variant, methods in VARIANTS.items()
+        variant_of(methods, all_fidelities=table.all_fidelities): TableSplit.of(
+            results, methods=methods, seed=plan.seed, all_fidelities=table.all_fidelities
+        )
+        for methods in FITTED_ON
         if methods is None or methods_used.issuperset(methods)
     }
     surrogates = []

@@ -1,8 +1,8 @@
 """Surrogate benchmarks as files: complete or absent. Loading fails, naming the file, if any byte was changed.
 
 An artefact is a folder, or one file that ends in ``.snb``, with the same files in it: ``manifest.json``,
-``noise.json``, ``members/00/…`` and ``runtime/…``. They are JSON, arrays and the libraries' own text formats. Nothing
-in them is code.
+``noise.json``, ``members/00/…`` and ``runtime/…``. One of several fidelities has ``curves.json`` in place of
+``noise.json``. They are JSON, arrays and the libraries' own text formats. Nothing in them is code.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.archive import pack, unpack
 from nasbed.surrogates.artefact_manifest import FILE_NAME, FORMAT, ArtefactManifest, ModelRecord
 from nasbed.surrogates.base import Surrogate
+from nasbed.surrogates.curves.model import CurveModel
 from nasbed.surrogates.ensemble import Ensemble
 from nasbed.surrogates.noise import NoiseModel
 
 SUFFIX = ".snb"
 NOISE = "noise.json"
+CURVES = "curves.json"
 RUNTIME = "runtime"
 LARGEST = 1 << 31
 """The most bytes that an artefact, or the arrays in one of its files, may take."""
@@ -39,11 +41,21 @@ LARGEST = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """A fitted surrogate benchmark. ``runtime`` predicts the logarithm of the training time in seconds."""
+    """A fitted surrogate benchmark. ``runtime`` predicts the logarithm of the training time in seconds. ``curves`` is
+    what makes one of several fidelities; ``ensemble`` and ``runtime`` are then those of the highest."""
 
     manifest: ArtefactManifest
     ensemble: Ensemble
     runtime: Surrogate[Any] | None = None
+    curves: CurveModel | None = None
+
+    def at(self, fidelity: int) -> Ensemble:
+        """The ensemble that predicts the metric at one of its fidelities."""
+        return self.ensemble if self.curves is None else self.curves.ensemble(self.ensemble.members, fidelity)
+
+    def time_share(self, fidelity: int) -> float:
+        """The time to one of its fidelities as a share of that to the highest."""
+        return 1.0 if self.curves is None else self.curves.time_shares[self.curves.fidelities.index(fidelity)]
 
     @property
     def name(self) -> str:
@@ -55,7 +67,8 @@ class Artefact:
 
     def files(self) -> dict[str, bytes]:
         """All files, the manifest with the checksums of the others."""
-        contents = {NOISE: (json.dumps(self.ensemble.noise.to_json(), indent=1) + "\n").encode()}
+        own, name = (self.ensemble.noise, NOISE) if self.curves is None else (self.curves, CURVES)
+        contents = {name: (json.dumps(own.to_json(), indent=1) + "\n").encode()}
         for number, member in enumerate(self.ensemble.members):
             contents |= {f"{_member(number)}/{name}": data for name, data in member.dump().items()}
         if self.runtime is not None:
@@ -89,11 +102,17 @@ class Artefact:
         records = [(manifest.members, _member(number), number) for number in range(len(manifest.members.seeds))]
         members = [_restored(path, searched, *record, files) for record in records]
         runtime = _restored(path, searched, manifest.runtime, RUNTIME, 0, files) if manifest.runtime else None
+        name = NOISE if manifest.levels is None else CURVES
         try:
-            noise = NoiseModel.from_json(json.loads(files[NOISE]))
-        except (KeyError, ValueError) as error:
-            raise BadFile(f"{path / NOISE} cannot be read: {error}; get the surrogate again") from None
-        return cls(manifest, Ensemble(members, noise), runtime)
+            content = json.loads(files[name])
+            if manifest.levels is None:
+                return cls(manifest, Ensemble(members, NoiseModel.from_json(content)), runtime)
+            curves = CurveModel.from_json(content)
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadFile(f"{path / name} cannot be read: {error}; get the surrogate again") from None
+        if (curves.fidelities, len(curves.basis)) != (manifest.levels.fidelities, manifest.levels.components):
+            raise BadFile(f"{path / name} is not of the fidelities in its manifest; get the surrogate again")
+        return cls(manifest, curves.ensemble(members, manifest.fidelity), runtime, curves)
 
 
 def is_artefact(path: str | Path) -> bool:

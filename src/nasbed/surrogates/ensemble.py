@@ -123,31 +123,71 @@ def fit_ensemble(
             ``if __name__ == "__main__"``.
         progress: Called with the share that is done, from 0 to 1.
     """
+    fit = fit_folds(
+        model, space, [examples], members=members, settings=settings, seed=seed, processes=processes, progress=progress
+    )
+    return Ensemble(fit.models, ensemble_noise(joint(fit.models), examples, fit.predicted[:, 0], fit.fold < 0))
+
+
+@dataclass(frozen=True, slots=True)
+class FoldFit:
+    """Models fitted by cross-validation on one or several targets of the same rows: those of the first member first.
+    ``fold`` is that of each row, -1 where no member has seen it; ``predicted [rows, targets]`` is by the member that
+    was not fitted on a row, NaN where there is none."""
+
+    models: list[Surrogate[Any]]
+    fold: NDArray[np.int64]
+    predicted: Floats
+
+
+def fit_folds(
+    model: str | type[Surrogate[Any]],
+    space: SearchSpace,
+    targets: Sequence[Examples],
+    *,
+    members: int,
+    settings: Mapping[str, Any] | None,
+    seed: int,
+    processes: int,
+    progress: Progress | None,
+) -> FoldFit:
+    """Fit a model for each member and target, as :func:`fit_ensemble` describes.
+
+    Args:
+        model: The id of a model, or its class.
+        space: The space of the architectures.
+        targets: The same rows with different values.
+        members: How many models are fitted on each.
+        settings: What differs from the model's default settings.
+        seed: Decides the folds and the seeds of the models.
+        processes: How many models are fitted at a time.
+        progress: Called with the share that is done, from 0 to 1.
+    """
     kind = SURROGATES.get(model) if isinstance(model, str) else model
     if members < 1 or processes < 1:
         raise InvalidOption(f"an ensemble has at least 1 member and 1 process, got {members} and {processes}")
     rng = np.random.default_rng(seed)
-    fold = _folds(examples, max(members, SINGLE_FOLDS if members == 1 else 2), rng)
-    seeds = rng.integers(1 << 31, size=members).tolist()
+    fold = _folds(targets[0], max(members, SINGLE_FOLDS if members == 1 else 2), rng)
+    seeds = rng.integers(1 << 31, size=members * len(targets)).tolist()
+    numbered = [(number, target) for number in range(members) for target in targets]
     jobs = [
-        _MemberFit(
-            kind, space, examples.take((fold >= 0) & (fold != number)), examples.take(fold == number), settings, own
-        )
-        for number, own in enumerate(seeds)
+        _MemberFit(kind, space, target.take((fold >= 0) & (fold != number)), target.take(fold == number), settings, own)
+        for (number, target), own in zip(numbered, seeds, strict=True)
     ]
     fitted = list(_serially(jobs, progress) if processes == 1 else _at_once(jobs, processes, progress))
-    predicted = np.full(len(examples), np.nan)
-    for number, member in enumerate(fitted):
+    predicted = np.full((len(fold), len(targets)), np.nan)
+    for place, member in enumerate(fitted):
+        number, column = divmod(place, len(targets))
         rows = fold == number
-        predicted[rows] = member.predict(examples.codes[rows])
-    return Ensemble(fitted, _noise(fitted, examples, predicted, fold < 0))
+        predicted[rows, column] = member.predict(targets[0].codes[rows])
+    return FoldFit(fitted, fold, predicted)
 
 
-def _noise(
-    members: Sequence[Surrogate[Any]], examples: Examples, predicted: Floats, unseen: NDArray[np.bool_]
+def ensemble_noise(
+    answers: Callable[[Codes], Floats], examples: Examples, predicted: Floats, unseen: NDArray[np.bool_]
 ) -> NoiseModel:
-    """The noise model of out-of-fold predictions (NaN where missing) and of the rows that no member has seen."""
-    answers = joint(members)
+    """The noise model of out-of-fold predictions (NaN where missing) and of the rows that no member has seen;
+    ``answers`` is what each member predicts, ``[n, members]``."""
     out_of_fold = np.flatnonzero(~np.isnan(predicted))
     calibration = None
     if unseen.any():

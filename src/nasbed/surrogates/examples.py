@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption, nearest
 from nasbed.core.metric import Metric
-from nasbed.core.status import OK
 from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates.evaluations import Evaluations, evaluations
 
 if TYPE_CHECKING:
     from nasbed.results.store import Results
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 
 TRAIN_TIME = Metric("train_time_s", direction="minimize", unit="s")
 """What a runtime model predicts; it learns the logarithm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """What trainings reached at each of several fidelities, ``[n, fidelities]``; times are NaN where not recorded."""
+
+    fidelities: tuple[int, ...]
+    y: NDArray[np.float64]
+    cost_s: NDArray[np.float64]
+
+    def take(self, rows: NDArray[Any]) -> Levels:
+        """Some of the trainings, by number or mask."""
+        return Levels(self.fidelities, self.y[rows], self.cost_s[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +46,7 @@ class Examples:
     method: NDArray[np.str_]
     seed: NDArray[np.int64]
     fidelity: int = -1  # of every row; -1 where it is not recorded
+    levels: Levels | None = None  # of trainings at several fidelities, of which ``y`` and ``cost_s`` are the highest
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -47,6 +61,16 @@ class Examples:
             self.method[rows],
             self.seed[rows],
             self.fidelity,
+            None if self.levels is None else self.levels.take(rows),
+        )
+
+    def at(self, fidelity: int) -> Examples:
+        """The same trainings at one of their fidelities."""
+        if self.levels is None:
+            return self
+        place = self.levels.fidelities.index(fidelity)
+        return replace(
+            self, y=self.levels.y[:, place], cost_s=self.levels.cost_s[:, place], fidelity=fidelity, levels=None
         )
 
     def of(self, y: NDArray[np.float64]) -> Examples:
@@ -99,25 +123,44 @@ class Examples:
 def examples(results: Results, *, metric: Metric | None = None, fidelity: int | None = None) -> Examples:
     """The evaluations of a results table at one fidelity with one metric, by default the first that is measured on
     validation data. Rows that diverged, failed or lack the metric are left out. The default fidelity is the highest
-    that has any other row."""
-    metric = metric or validation_metric(results)
-    parts = []
-    for rows in results.batches():
-        used = (rows.status == OK) & np.isfinite(rows.values[metric.key])
-        columns = (rows.codes, rows.values[metric.key], rows.train_time_s, rows.method, rows.seed, rows.fidelity)
-        parts.append([column[used] for column in columns])
-    codes, y, cost_s, method, seed, fidelities = (np.concatenate(column) for column in zip(*parts, strict=True))
-    if not len(codes):
-        raise InvalidOption(f"{results.about.name} has no evaluation with {metric.key}; choose another metric")
-    budget = int(fidelities.max()) if fidelity is None else fidelity
-    used = fidelities == budget
+    that has any other row. An epoch of the table's learning curves is a fidelity too."""
+    every = evaluations(results, metric or validation_metric(results))
+    budget = int(every.fidelity.max()) if fidelity is None else fidelity
+    used = every.fidelity == budget
     if not used.any():
-        offered = ", ".join(map(str, np.unique(fidelities)))
+        offered = ", ".join(map(str, np.unique(every.fidelity)))
         raise InvalidOption(f"{results.about.name} has the fidelities {offered}, got {budget}; choose one of them")
-    forms = results.space.canonical_codes(codes[used])
+    return _examples(results, every.take(used), budget)
+
+
+def examples_at_all_fidelities(results: Results, *, metric: Metric | None = None) -> Examples:
+    """The trainings of a results table that have a metric at each of its fidelities, see :class:`Levels`. Evaluations
+    of one architecture with one seed are one training, whether they are epochs of a learning curve or not."""
+    every = evaluations(results, metric or validation_metric(results))
+    fidelities, level = np.unique(every.fidelity, return_inverse=True)
+    if len(fidelities) < 2 or fidelities[0] < 0:
+        raise InvalidOption(
+            f"{results.about.name} has one fidelity, or does not record it; fit that one: omit --all-fidelities"
+        )
+    training = every.training_numbers()
+    y, cost_s = (np.full((int(training.max()) + 1, len(fidelities)), np.nan) for _ in range(2))
+    y[training, level], cost_s[training, level] = every.y, every.cost_s
+    complete = ~np.isnan(y).any(axis=1)
+    if not complete.any():
+        raise InvalidOption(
+            f"no architecture of {results.about.name} has one seed at each of its fidelities "
+            f"{', '.join(map(str, fidelities))}; fit one of them (--fidelity)"
+        )
+    used = (level == len(fidelities) - 1) & complete[training]
+    levels = Levels(tuple(fidelities.tolist()), y[training[used]], cost_s[training[used]])
+    return replace(_examples(results, every.take(used), levels.fidelities[-1]), levels=levels)
+
+
+def _examples(results: Results, used: Evaluations, fidelity: int) -> Examples:
+    forms = results.space.canonical_codes(used.codes)
     _, architecture = np.unique(forms, axis=0, return_inverse=True)
     numbers = architecture.reshape(-1).astype(np.int64)
-    return Examples(codes[used], y[used], cost_s[used], numbers, method[used], seed[used], budget)
+    return Examples(used.codes, used.y, used.cost_s, numbers, used.method, used.seed, fidelity)
 
 
 def validation_metric(results: Results) -> Metric:

@@ -18,12 +18,14 @@ from nasbed.core.metric import Metric
 from nasbed.results.store import Results
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import Artefact
-from nasbed.surrogates.artefact_manifest import ArtefactManifest, ModelRecord, artefact_name
+from nasbed.surrogates.artefact_manifest import ArtefactManifest, LevelsRecord, ModelRecord, artefact_name
 from nasbed.surrogates.base import Progress, Surrogate
 from nasbed.surrogates.counted_costs import ExactCosts
+from nasbed.surrogates.curves.fit import fit_curves
+from nasbed.surrogates.curves.model import CurveModel
 from nasbed.surrogates.ensemble import Ensemble, fit_ensemble
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.quality import fit_figures, runtime_figures
+from nasbed.surrogates.quality import fit_figures, noise_figures, runtime_figures
 from nasbed.surrogates.repeat_noise import FEWEST_ARCHITECTURES, RepeatNoise, learn_repeat_noise
 from nasbed.surrogates.runtime import RUNTIME_MODEL, fit_runtime, timed
 from nasbed.surrogates.table_split import TableSplit, manifest_sha256
@@ -60,7 +62,8 @@ def make_surrogate(
     of the test part. Figures that begin with ``others_`` are of the architectures that no chosen method evaluated.
 
     Args:
-        data: A split of a table; a table alone is split by ``metric``, ``fidelity``, ``methods`` and ``seed``.
+        data: A split of a table, at one fidelity or at all; a table alone is split by ``metric``, ``fidelity``,
+            ``methods`` and ``seed``.
         model: The id of the model, such as ``lgb``.
         metric: The predicted metric; the table's validation metric by default.
         fidelity: That of the evaluations; the highest by default.
@@ -89,20 +92,26 @@ def make_surrogate(
     times = timed(train, runtime_method) if runtime is not None else None
     repeat_noise = table_noise(split, noise)
     share = 1 - RUNTIME_SHARE if times is not None else 1.0
-    ensemble = fit_ensemble(
-        model,
-        results.space,
-        train,
-        members=members,
-        settings=settings,
-        seed=seed,
-        processes=processes,
-        progress=None if progress is None else lambda part: progress(part * share),
-    )
-    if repeat_noise is not None:
-        ensemble = Ensemble(ensemble.members, replace(ensemble.noise, repeats=None, table_repeats=repeat_noise.curve))
-    if compact:
-        ensemble = Ensemble([member.compact() for member in ensemble.members], ensemble.noise)
+    options: dict[str, Any] = {
+        "members": members,
+        "settings": settings,
+        "seed": seed,
+        "processes": processes,
+        "progress": None if progress is None else lambda part: progress(part * share),
+    }
+    curves = None
+    if train.levels is None:
+        ensemble = fit_ensemble(model, results.space, train, **options)
+        if repeat_noise is not None:
+            sampled = replace(ensemble.noise, repeats=None, table_repeats=repeat_noise.curve)
+            ensemble = Ensemble(ensemble.members, sampled)
+        if compact:
+            ensemble = Ensemble([member.compact() for member in ensemble.members], ensemble.noise)
+    else:
+        fitted = fit_curves(model, results.space, train, **options)
+        curves = fitted.curves
+        models = [member.compact() for member in fitted.models] if compact else fitted.models
+        ensemble = curves.ensemble(models, split.fidelity)
     figures = fit_figures(ensemble, test, metric)
     if len(unchosen):
         figures |= {f"others_{name}": value for name, value in fit_figures(ensemble, unchosen, metric).items()}
@@ -126,7 +135,7 @@ def make_surrogate(
         members=_record(ensemble.members),
         runtime=None if clock is None else _record([clock]),
         exact=_exact(results, dataset, skeleton),
-        figures={key: None if math.isnan(value) else value for key, value in figures.items()},
+        figures=_plain(figures),
         provenance=_provenance(split, train, test)
         | ({} if skeleton is None else {"skeleton": dict(skeleton)})
         | ({} if repeat_noise is None else {"table_noise": repeat_noise.to_json()}),
@@ -136,8 +145,9 @@ def make_surrogate(
         nasbed_version=nasbed.__version__,
         libraries=_libraries(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        levels=None if curves is None else _levels(curves, ensemble.members, clock, test, metric),
     )
-    return Artefact(manifest, ensemble, clock)
+    return Artefact(manifest, ensemble, clock, curves)
 
 
 NOISES = ("repeats", "ensemble")
@@ -153,7 +163,11 @@ def table_noise(split: TableSplit, noise: str | None = None) -> RepeatNoise | No
     """
     if noise is not None and noise not in NOISES:
         raise InvalidOption(f"no noise is called {noise!r}; {nearest(noise, NOISES)}")
-    if noise == "ensemble":
+    if split.rows.levels is not None and noise is not None:
+        raise InvalidOption(
+            "a surrogate of all fidelities learns the noise of each from what it is fitted on; omit the noise"
+        )
+    if noise == "ensemble" or split.rows.levels is not None:
         return None
     rows = split.never_held_out
     learned = learn_repeat_noise(rows.y, rows.architecture)
@@ -168,6 +182,37 @@ def table_noise(split: TableSplit, noise: str | None = None) -> RepeatNoise | No
 def _check_objective(metric: Metric | None) -> None:
     if metric is not None and metric.split == "test":
         raise InvalidOption(f"a search optimises a validation metric, got {metric.key}; name another")
+
+
+def _levels(
+    curves: CurveModel,
+    models: Sequence[Surrogate[Any]],
+    clock: Surrogate[Any] | None,
+    test: Examples,
+    metric: Metric,
+) -> LevelsRecord:
+    """The fidelities of a surrogate of several, with the figures of the test part at each.
+
+    Args:
+        curves: What makes curves of the models.
+        models: Those of all members.
+        clock: The runtime model.
+        test: The trainings of the test part.
+        metric: What is predicted.
+    """
+    figures = []
+    for fidelity, share in zip(curves.fidelities, curves.time_shares, strict=True):
+        at, ensemble = test.at(fidelity), curves.ensemble(models, fidelity)
+        own = fit_figures(ensemble, at, metric) | noise_figures(ensemble, at)
+        if clock is not None:
+            own |= runtime_figures(clock, timed(at, None), share=share)
+        figures.append(_plain(own))
+    return LevelsRecord(curves.fidelities, len(curves.basis), tuple(figures))
+
+
+def _plain(figures: Mapping[str, float]) -> dict[str, float | None]:
+    """Figures as JSON knows them."""
+    return {key: None if math.isnan(value) else value for key, value in figures.items()}
 
 
 def _record(members: Sequence[Surrogate[Any]]) -> ModelRecord:

@@ -68,12 +68,29 @@ def kl_figures(prediction: Prediction, test: Examples) -> dict[str, float]:
     return figures
 
 
-def runtime_figures(clock: Surrogate[Any], test: Examples | None) -> dict[str, float]:
+def noise_figures(ensemble: Ensemble, test: Examples) -> dict[str, float]:
+    """How widely noisy answers scatter, and evaluations do: those of one architecture around their mean, or around the
+    prediction where none is repeated. Both are roots of mean squares in units of the metric."""
+    prediction = ensemble.predict(test.codes)
+    _, owner, count = np.unique(test.architecture, return_inverse=True, return_counts=True)
+    owner = owner.reshape(-1)
+    repeated = count[owner] > 1
+    if ensemble.noise.repeats is None or not repeated.any():
+        drawn, measured = prediction.noise, test.y - prediction.mean
+    else:
+        means = np.bincount(owner, weights=test.y) / count
+        widened = np.sqrt(count[owner] / np.maximum(count[owner] - 1, 1))
+        drawn, measured = prediction.noise[repeated], ((test.y - means[owner]) * widened)[repeated]
+    return {f"noise_{name}": float(np.sqrt(np.mean(d**2))) for name, d in (("drawn", drawn), ("measured", measured))}
+
+
+def runtime_figures(clock: Surrogate[Any], test: Examples | None, *, share: float = 1.0) -> dict[str, float]:
     """How well the runtime model fits: R² and sparse Kendall of the seconds' logarithm and of the seconds, Kendall, and
-    the mean relative error. The sparse Kendall rounds to a thousandth of the range."""
+    the mean relative error. The sparse Kendall rounds to a thousandth of the range. ``share`` is the part of a
+    predicted time that the tested evaluations took."""
     if test is None:
         return {}
-    predicted = clock.predict(test.codes)
+    predicted = clock.predict(test.codes) + np.log(share)
     figures = {
         "runtime_r2": r2(test.y, predicted),
         "runtime_sparse_kendall": sparse_kendall(test.y, predicted, precision=precision_of(TRAIN_TIME, test.y)),

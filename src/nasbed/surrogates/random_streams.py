@@ -16,13 +16,13 @@ GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111E
 UNIT = 2.0**-52
 
 
-def normal(code: tuple[int, ...], seed: int) -> float:
-    """A draw from the standard normal distribution.
+def normal(code: tuple[int, ...], seed: int, stream: int = 0) -> float:
+    """A draw from the standard normal distribution; draws of different streams are independent.
 
     >>> normal((3, 0, 1), 7) == normal((3, 0, 1), 7) != normal((3, 0, 1), 8)
     True
     """
-    mixed = code_key(code)
+    mixed = code_key(code) ^ (stream * MIX_1 & MASK)
     for _ in range(2):
         mixed = (mixed + (seed * 2 + 1) * GOLDEN) & MASK
         mixed = ((mixed ^ (mixed >> 30)) * MIX_1) & MASK
@@ -31,9 +31,9 @@ def normal(code: tuple[int, ...], seed: int) -> float:
     return float(_ndtri()(((mixed >> 12) + 0.5) * UNIT))
 
 
-def normals(codes: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+def normals(codes: NDArray[np.int64], seed: int, stream: int = 0) -> NDArray[np.float64]:
     """:func:`normal` of a batch, bit for bit."""
-    mixed = code_keys(codes)
+    mixed = code_keys(codes) ^ np.uint64(stream * MIX_1 & MASK)
     step = np.uint64(((seed * 2 + 1) * GOLDEN) & MASK)
     for _ in range(2):
         mixed = mixed + step

@@ -16,11 +16,11 @@ from nasbed.results.manifest import FILE_NAME
 from nasbed.results.splits import RowSplit, stratified_split
 from nasbed.results.store import Results
 from nasbed.spaces.base import SearchSpace
-from nasbed.surrogates.examples import TRAIN_TIME, Examples, examples, validation_metric
+from nasbed.surrogates.examples import TRAIN_TIME, Examples, examples, examples_at_all_fidelities, validation_metric
 
-VARIANTS: Mapping[str, tuple[str, ...] | None] = {"": None, "rand": ("rs",)}
-"""What the name of a surrogate says of the methods that it was fitted on: nothing if on all evaluations, ``rand`` if on
-those of random search alone. The latter favours no method (Surrogate NAS Benchmarks, sections 3.1.8 and 5)."""
+FITTED_ON: tuple[tuple[str, ...] | None, ...] = (None, ("rs",))
+"""The methods whose evaluations the surrogates of a release are fitted on: all, and random search alone if there are
+any. The latter favours no method (Surrogate NAS Benchmarks, sections 3.1.8 and 5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class TableSplit:
     results: Results
     metric: Metric
     rows: Examples
-    """All evaluations of the metric at one fidelity, as canonical forms."""
+    """All evaluations of the metric at one fidelity, as canonical forms; or trainings at all fidelities."""
     parts: RowSplit
     """Numbers of ``rows``: of all, or of those by the chosen methods."""
     seed: int = 0
@@ -63,6 +63,7 @@ class TableSplit:
         methods: Sequence[str] | None = None,
         seed: int = 0,
         at_least: float | None = None,
+        all_fidelities: bool = False,
     ) -> TableSplit:
         """Split a table's evaluations.
 
@@ -73,9 +74,16 @@ class TableSplit:
             methods: Split only what these search methods evaluated.
             seed: Decides which architecture goes to which part.
             at_least: Leave out architectures with an evaluation that is worse than this.
+            all_fidelities: Split the trainings that were evaluated at each fidelity, with all of them.
         """
         metric = metric or validation_metric(results)
-        rows = examples(results, metric=metric, fidelity=fidelity).canonical(results.space)
+        if all_fidelities and fidelity is not None:
+            raise InvalidOption(f"a split is of one fidelity or of all, got all and {fidelity}; omit one")
+        rows = (
+            examples_at_all_fidelities(results, metric=metric)
+            if all_fidelities
+            else examples(results, metric=metric, fidelity=fidelity)
+        ).canonical(results.space)
         if at_least is not None:
             rows = _good_enough(rows, metric, at_least)
         chosen = None if methods is None else tuple(methods)
@@ -109,7 +117,13 @@ class TableSplit:
 
     @classmethod
     def recorded(
-        cls, results: Results, provenance: Mapping[str, Any], *, metric: Metric, fidelity: int
+        cls,
+        results: Results,
+        provenance: Mapping[str, Any],
+        *,
+        metric: Metric,
+        fidelity: int,
+        all_fidelities: bool = False,
     ) -> TableSplit | None:
         """The split that an artefact records, or ``None`` where it was fitted on another table.
 
@@ -118,13 +132,21 @@ class TableSplit:
             provenance: What the artefact's manifest says of its data.
             metric: What the artefact predicts.
             fidelity: That of the evaluations it was fitted on.
+            all_fidelities: Whether it was fitted on all of them.
         """
         if provenance.get("table_manifest_sha256") != manifest_sha256(results):
             return None
         methods, seed = provenance.get("methods_chosen"), int(provenance.get("split_seed", 0))
         at_least = provenance.get("at_least")
-        split = cls.of(results, metric=metric, fidelity=fidelity, methods=methods, seed=seed, at_least=at_least)
-        split = split.without(provenance.get("methods_omitted", ()))
+        split = cls.of(
+            results,
+            metric=metric,
+            fidelity=None if all_fidelities else fidelity,
+            methods=methods,
+            seed=seed,
+            at_least=at_least,
+            all_fidelities=all_fidelities,
+        ).without(provenance.get("methods_omitted", ()))
         for name, count in {"rows": len(split.parts.fitted), "test_rows": len(split.parts.test)}.items():
             if provenance.get(name, count) != count:
                 raise InvalidOption(
@@ -188,7 +210,7 @@ class TableSplit:
         """The evaluations, by any method, of architectures that are in no test part: neither in this one nor in that of
         a surrogate of all methods or of random search, with the same seed. So these have the same ones."""
         rows, held_out = self.rows, [self.rows.architecture[self.parts.test]]
-        for methods in VARIANTS.values():
+        for methods in FITTED_ON:
             if methods is None or np.isin(methods, rows.method).all():
                 held_out.append(rows.architecture[_split(rows, methods, self.seed).test])
         return rows.take(~np.isin(rows.architecture, np.concatenate(held_out)))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nasbed.drawing.number_tables import NumberTable
+from nasbed.drawing.number_texts import MISSING
 from nasbed.evaluation.anytime import Floats
 from nasbed.evaluation.significance import Interval
 from nasbed.surrogates.artefact import Artefact
@@ -132,3 +134,24 @@ def figure_rows(manifest: ArtefactManifest, times: Mapping[str, float] | None = 
             value = manifest.figures[key]
             rows.append((name, "beyond all bounds" if value is None else form.format(value)))
     return rows + [(name, f"{seconds:.3g} s") for name, seconds in (times or {}).items()]
+
+
+def level_table(manifest: ArtefactManifest) -> NumberTable | None:
+    """The figures of the test part at each fidelity; ``None`` for a surrogate of one."""
+    if manifest.levels is None:
+        return None
+    columns = {
+        "R²": ("r2", "{:.4f}"),
+        "Kendall": ("kendall", "{:.4f}"),
+        "sKT": ("sparse_kendall", "{:.4f}"),
+        "MAE": ("mae", "{:.4g}"),
+        "90 % interval holds": ("coverage", "{:.1%}"),
+        "noise drawn": ("noise_drawn", "{:.3g}"),
+        "noise measured": ("noise_measured", "{:.3g}"),
+        "runtime error": ("runtime_relative_error", "{:.1%}"),
+    }
+    rows = []
+    for fidelity, figures in zip(manifest.levels.fidelities, manifest.levels.figures, strict=True):
+        values = [(figures.get(key), form) for key, form in columns.values()]
+        rows.append((str(fidelity), *(MISSING if value is None else form.format(value) for value, form in values)))
+    return NumberTable(("fidelity", *columns), tuple(rows), numbers=0)

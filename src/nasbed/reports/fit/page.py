@@ -10,13 +10,13 @@ import altair as alt
 import numpy as np
 
 from nasbed.core.metric import Metric
-from nasbed.drawing.blocks import Figure, FigureGroup, TableBlock, TableCell
+from nasbed.drawing.blocks import Figure, FigureGroup, TableBlock, TableCell, table_block
 from nasbed.drawing.figures import metric_label
 from nasbed.drawing.marks import Chart, diagonal_line, inline, level_line, log_ticks, significant
 from nasbed.drawing.page import Section, write_page
 from nasbed.drawing.palette import HUES
 from nasbed.drawing.themes import NUMBER
-from nasbed.reports.fit.data import LEVELS, FitData, figure_rows, fit_data, noise_text
+from nasbed.reports.fit.data import LEVELS, FitData, figure_rows, fit_data, level_table, noise_text
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.examples import Examples
 
@@ -42,6 +42,12 @@ TEXTS = {
     "runtime": "Training time as measured and as predicted; the benchmark's simulated clock runs on predictions.",
 }
 
+LEVELS_TEXT = (
+    "The same figures at each fidelity. The noise drawn is the standard deviation of noisy answers over the test part; "
+    "the noise measured is that of repeats around their mean, or of residuals where nothing was repeated. All other "
+    "sections are of the highest fidelity."
+)
+
 
 def write_fit_report(
     path: Path,
@@ -66,8 +72,10 @@ def write_fit_report(
     data = fit_data(artefact, test, runtime_method=runtime_method)
     charts = _charts(data, manifest.metric)
     rows = tuple((TableCell(name), TableCell(value, "number")) for name, value in figure_rows(manifest, times))
+    levels = level_table(manifest)
     sections = [
         Section("How well it fits", {}, text=_lead(artefact, len(test)), blocks=[TableBlock((), rows, "plain")]),
+        *([] if levels is None else [Section("By fidelity", {}, text=LEVELS_TEXT, blocks=[table_block(levels)])]),
         Section("Predictions", {}, blocks=[_figures("scatter", "residuals")]),
         Section("Intervals", {}, blocks=[_figures("calibration", "coverage")]),
     ]
@@ -79,7 +87,7 @@ def write_fit_report(
 
 def _lead(artefact: Artefact, rows: int) -> str:
     manifest = artefact.manifest
-    count = len(artefact.ensemble.members)
+    count = manifest.member_count
     return (
         f"{count} member{'s' if count != 1 else ''} of {manifest.members.model} predict "
         f"{metric_label(manifest.metric)} in "
@@ -101,7 +109,7 @@ def _facts(artefact: Artefact, command: str) -> dict[str, object]:
         "methods": ", ".join(
             f"{name or 'not recorded'} ({count:,})" for name, count in provenance.get("methods", {}).items()
         ),
-        "fidelity": manifest.fidelity if manifest.fidelity >= 0 else "not recorded",
+        "fidelity": ", ".join(map(str, manifest.fidelities)) if manifest.fidelity >= 0 else "not recorded",
         "settings": ", ".join(f"{name} = {value}" for name, value in manifest.members.settings.items()),
         "noise of queries": noise_text(artefact),
         "exact costs": ", ".join(manifest.exact) or "none",

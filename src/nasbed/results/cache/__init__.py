@@ -1,5 +1,5 @@
 """Tables as memory-mapped columns: how they are read, built, and filled by a compiled loop."""
 
-from nasbed.results.cache.reader import Cache
+from nasbed.results.cache.reader import Cache, CurveEpochs
 
-__all__ = ["Cache"]
+__all__ = ["Cache", "CurveEpochs"]

@@ -15,7 +15,7 @@ from nasbed.results.splits import RowSplit
 from nasbed.results.store import Results
 from nasbed.studies.validation.data import ValidationData
 from nasbed.studies.validation.fit_tasks import query_times
-from nasbed.studies.validation.fits import Fits, fit_figures
+from nasbed.studies.validation.fits import Fits, ModelFit, fit_figures
 from nasbed.studies.validation.parameter_free import parameter_free
 from nasbed.studies.validation.recorded import beside_recorded, recorded_methods
 from nasbed.studies.validation.runtime import runtime_of_artefact
@@ -35,7 +35,7 @@ from nasbed.studies.validation.study import (
 from nasbed.studies.validation.topology_effects import topology_design, topology_effects
 from nasbed.studies.validation.trajectories import trajectories
 from nasbed.surrogates.artefact import Artefact
-from nasbed.surrogates.examples import examples
+from nasbed.surrogates.examples import Examples, examples
 from nasbed.surrogates.table_split import TableSplit
 
 REFITTED = ("table", "size", "looo", "random", "best", "rest", "regions")
@@ -70,7 +70,9 @@ def validate_artefact(
     selection, options, manifest = check_parts(parts), options or ValidationOptions(), artefact.manifest
     data, note = _tested_data(artefact, results)
     test = data.rows.take(data.split.test)
-    validation = replace(about_data(data, manifest.name, {manifest.name: manifest.members.model}), notes=(note,))
+    labels = _labels(artefact, test)
+    models = dict.fromkeys([manifest.name, *labels], manifest.members.model)
+    validation = replace(about_data(data, manifest.name, models), notes=(note,))
     left_out = cannot_be_checked(selection, results)
     selection = tuple(part for part in selection if part not in left_out)
     predicted = artefact.ensemble.predict(test.codes)
@@ -80,7 +82,8 @@ def validate_artefact(
         query_s, batch_s = query_times(lambda codes: artefact.ensemble.predict(codes).mean, test.codes)
         fitted_rows = int(manifest.provenance.get("rows", 0))
         timed = replace(fit, query_s=query_s, batch_s=batch_s)
-        validation = replace(validation, fits=Fits(fitted_rows, 0, len(test), (timed,)))
+        lower = [_fit_at(artefact, data, fidelity, label, rng) for label, fidelity in labels.items()]
+        validation = replace(validation, fits=Fits(fitted_rows, 0, len(test), (timed, *lower)))
     if "runtime" in selection:
         try:
             validation = replace(validation, runtime=runtime_of_artefact(artefact, data))
@@ -116,6 +119,28 @@ def validate_artefact(
     return replace(validation, left_out=left_out)
 
 
+def _labels(artefact: Artefact, test: Examples) -> dict[str, int]:
+    """The lower fidelities of a surrogate of several, by the names that their figures have; the highest first."""
+    if test.levels is None:
+        return {}
+    return {f"{artefact.name} at {fidelity}": fidelity for fidelity in reversed(artefact.manifest.fidelities[:-1])}
+
+
+def _fit_at(artefact: Artefact, data: ValidationData, fidelity: int, label: str, rng: np.random.Generator) -> ModelFit:
+    """The figures of a surrogate at one of its fidelities.
+
+    Args:
+        artefact: The surrogate.
+        data: The trainings of its table.
+        fidelity: The fidelity.
+        label: The name of the figures.
+        rng: Draws the points of the figure.
+    """
+    test = data.rows.take(data.split.test).at(fidelity)
+    predicted = artefact.at(fidelity).predict(test.codes)
+    return fit_figures(data, label, test, predicted.mean, predicted, rng)
+
+
 def cannot_be_checked(parts: Sequence[str], results: Results) -> dict[str, str]:
     """The parts that cannot be checked on a surrogate and this table, with reasons; nothing is computed for it."""
     reasons = dict.fromkeys(REFITTED, "it fits new models; name the table instead of the surrogate")
@@ -139,7 +164,13 @@ def _tested_data(artefact: Artefact, results: Results) -> tuple[ValidationData, 
     metric = results.about.by_key.get(manifest.metric.key)
     if metric is None:
         raise InvalidOption(f"{manifest.name} predicts {manifest.metric.key}, which {name} does not have")
-    split = TableSplit.recorded(results, manifest.provenance, metric=metric, fidelity=manifest.fidelity)
+    split = TableSplit.recorded(
+        results,
+        manifest.provenance,
+        metric=metric,
+        fidelity=manifest.fidelity,
+        all_fidelities=manifest.levels is not None,
+    )
     if split is not None:
         return ValidationData.of(split), "tested on the part of the table that the surrogate was not fitted on"
     rows = examples(results, metric=metric, fidelity=manifest.fidelity).canonical(results.space)

@@ -1,0 +1,1 @@
+"""One surrogate over all fidelities: learning curves as coefficients, their noise, and the fit."""

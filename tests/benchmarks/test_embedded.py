@@ -219,7 +219,13 @@ def test_embedded_surrogate_has_the_figures_that_it_claims(path: Path) -> None:
     table = Results.open(table_path(about.provenance["table"]))
     assert about.provenance["table_manifest_sha256"] == file_sha256(table.folder / "manifest.json")
     assert about.provenance["methods_chosen"] == (["rs"] if "-rand-" in about.name else None)
-    split = TableSplit.recorded(table, about.provenance, metric=about.metric, fidelity=about.fidelity)
+    split = TableSplit.recorded(
+        table,
+        about.provenance,
+        metric=about.metric,
+        fidelity=about.fidelity,
+        all_fidelities=about.levels is not None,
+    )
     assert split is not None and len(split.test) == about.provenance["test_rows"] >= 50
     figures = fit_figures(artefact.ensemble, split.test, split.metric)
     for name in ("r2", "kendall", "sparse_kendall", "mae", "coverage"):

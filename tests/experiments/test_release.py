@@ -105,6 +105,7 @@ def test_release_leaves_nothing_behind_when_it_fails(journals: Path, released: P
         ('name = "cells"', "", "lacks a key"),
         ('name = "cells"', 'name = "cells"\nversion = "one"', 'a version is "X.Y"'),
         ('name = "cells"', 'name = "cells"\nfidelities = 4', "fidelities of cells are a list"),
+        ('name = "cells"', 'name = "cells"\nall_fidelities = 1', "all_fidelities of cells is true or false"),
     ],
 )
 def test_release_plan_says_what_is_wrong(before: str, after: str, message: str, tmp_path: Path) -> None:

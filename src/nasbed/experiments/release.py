@@ -23,9 +23,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, nearest, shorten
-from nasbed.core.home import surrogates_folder, table_folder
+from nasbed.core.home import embedded_home, surrogates_folder, table_folder
 from nasbed.experiments.campaign.export import export_journals
 from nasbed.experiments.campaign.journal import Journal
+from nasbed.results.manifest import Manifest
 from nasbed.results.store import Results
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import SUFFIX
@@ -202,8 +203,21 @@ def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> 
         files={f"{data.name}/{name.split('/', 1)[1]}": record for name, record in exported.manifest.files.items()},
         created=created,
     )
-    manifest.write(folder)
+    as_released(manifest).write(folder)
     return Results.open(folder)
+
+
+def as_released(manifest: Manifest) -> Manifest:
+    """The manifest of the table of this name that comes with the package, if it is the same table but for its notes. A
+    released version never changes, and surrogates know a table by the checksum of its manifest; what later versions
+    of nasbed note about old journals does not matter."""
+    folder = table_folder(manifest.about.name, embedded_home())
+    if not folder.exists():
+        return manifest
+    released = Manifest.read(folder)
+    about = replace(manifest.about, notes=released.about.notes)
+    same = replace(manifest, about=about, nasbed_version=released.nasbed_version) == released
+    return released if same else manifest
 
 
 def _training(journal: Path) -> str:

@@ -131,6 +131,7 @@ def test_epochs_survive_merge_export_and_release_to_the_byte(tmp_path: Path) -> 
         assert accuracies == {20.0 + 12, 21.0 + 12}
 
 
+@pytest.mark.thorough
 def test_functions_share_the_curve_of_the_trained_cell(tmp_path: Path) -> None:
     collect(CAMPAIGN, CurveTrainer((4,)), tmp_path / "journal.sqlite")
     results = export_journals([tmp_path / "journal.sqlite"], tmp_path / "out", by_function=True)

@@ -12,15 +12,17 @@ from nasbed.benchmarks import SurrogateBenchmark
 from nasbed.benchmarks.places import surrogate_paths, table_path
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.experiments.release import as_released
+from nasbed.reports.fit.data import level_table
 from nasbed.results import Results, Rows, TableInfo, write_results
 from nasbed.results.curves import Curves
 from nasbed.results.manifest import Manifest
 from nasbed.surrogates.archive import pack, unpack
-from nasbed.surrogates.artefact import Artefact
+from nasbed.surrogates.artefact import Artefact, read_manifest
 from nasbed.surrogates.artefact_manifest import FILE_NAME, ArtefactManifest
 from nasbed.surrogates.curves.basis import CurveBasis
 from nasbed.surrogates.curves.fit import fit_curves
 from nasbed.surrogates.curves.model import CurveModel, time_shares
+from nasbed.surrogates.ensemble import FitOptions
 from nasbed.surrogates.examples import examples, examples_at_all_fidelities
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.random_streams import normals
@@ -80,7 +82,7 @@ def test_basis_holds_curves_of_few_directions_exactly() -> None:
 
 
 def test_noise_and_correlation_are_those_of_the_trainings(table: Results) -> None:
-    fitted = fit_curves(Ridge, table.space, examples_at_all_fidelities(table), members=3)
+    fitted = fit_curves(Ridge, table.space, examples_at_all_fidelities(table), FitOptions(members=3))
     codes = np.unique(trainings(300)[0], axis=0)
     for place, budget in enumerate(BUDGETS):
         prediction = fitted.curves.ensemble(fitted.models, budget).predict(codes)
@@ -142,6 +144,19 @@ def test_curve_surrogate_is_the_same_when_it_is_read_again(artefact: Artefact, t
     assert path.read_bytes() == pack(again.artefact.files())
 
 
+def test_report_has_a_row_for_each_fidelity(artefact: Artefact) -> None:
+    lines = level_table(artefact.manifest)
+    assert lines is not None and [row[0] for row in lines.rows] == ["1", "3", "9"]
+    levels = artefact.manifest.levels
+    assert levels is not None
+    for std, figures in zip(STDS, levels.figures, strict=True):
+        assert figures["noise_drawn"] == pytest.approx(std, rel=0.2)
+        assert figures["noise_measured"] == pytest.approx(std, rel=0.2)
+    (surrogate,) = [path for name, path in surrogate_paths().items() if name.startswith("snb-nb101-")]
+    assert level_table(read_manifest(surrogate)) is not None
+    assert level_table(read_manifest(surrogate_paths()["snb-darts-cifar10-16-lgb-v1.1"])) is None
+
+
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
@@ -177,6 +192,8 @@ def test_trainings_without_all_fidelities_are_left_out(tmp_path: Path) -> None:
     apart = write_results(tmp_path / "apart", info, [batches[0], replace(batches[1], seed=seed + 7)])
     with pytest.raises(InvalidOption, match="no architecture of budgets has one seed at each of its fidelities 1, 2"):
         examples_at_all_fidelities(apart)
+    with pytest.raises(InvalidOption, match="one fidelity or of all, got all and 2"):
+        TableSplit.of(apart, fidelity=2, all_fidelities=True)
     with pytest.raises(InvalidOption, match="omit --all-fidelities"):
         examples_at_all_fidelities(write_results(tmp_path / "one", info, batches[:1]))
 

@@ -123,9 +123,14 @@ def fit_ensemble(
             ``if __name__ == "__main__"``.
         progress: Called with the share that is done, from 0 to 1.
     """
-    fit = fit_folds(
-        model, space, [examples], members=members, settings=settings, seed=seed, processes=processes, progress=progress
-    )
+    return ensemble_of(model, space, examples, FitOptions(members, settings, seed, processes, progress))
+
+
+def ensemble_of(
+    model: str | type[Surrogate[Any]], space: SearchSpace, examples: Examples, options: FitOptions
+) -> Ensemble:
+    """:func:`fit_ensemble` with its options as one value."""
+    fit = fit_folds(model, space, [examples], options)
     return Ensemble(fit.models, ensemble_noise(joint(fit.models), examples, fit.predicted[:, 0], fit.fold < 0))
 
 
@@ -140,33 +145,28 @@ class FoldFit:
     predicted: Floats
 
 
-def fit_folds(
-    model: str | type[Surrogate[Any]],
-    space: SearchSpace,
-    targets: Sequence[Examples],
-    *,
-    members: int,
-    settings: Mapping[str, Any] | None,
-    seed: int,
-    processes: int,
-    progress: Progress | None,
-) -> FoldFit:
-    """Fit a model for each member and target, as :func:`fit_ensemble` describes.
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """What :func:`fit_ensemble` describes: the number of members, settings that differ from the model's, the seed, how
+    many models are fitted at a time, and what is called with the share that is done."""
 
-    Args:
-        model: The id of a model, or its class.
-        space: The space of the architectures.
-        targets: The same rows with different values.
-        members: How many models are fitted on each.
-        settings: What differs from the model's default settings.
-        seed: Decides the folds and the seeds of the models.
-        processes: How many models are fitted at a time.
-        progress: Called with the share that is done, from 0 to 1.
-    """
+    members: int = 10
+    settings: Mapping[str, Any] | None = None
+    seed: int = 0
+    processes: int = 1
+    progress: Progress | None = None
+
+
+def fit_folds(
+    model: str | type[Surrogate[Any]], space: SearchSpace, targets: Sequence[Examples], options: FitOptions
+) -> FoldFit:
+    """Fit a model for each member and target, as :func:`fit_ensemble` describes. ``targets`` are the same rows with
+    different values."""
+    members, settings, processes, progress = options.members, options.settings, options.processes, options.progress
     kind = SURROGATES.get(model) if isinstance(model, str) else model
     if members < 1 or processes < 1:
         raise InvalidOption(f"an ensemble has at least 1 member and 1 process, got {members} and {processes}")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(options.seed)
     fold = _folds(targets[0], max(members, SINGLE_FOLDS if members == 1 else 2), rng)
     seeds = rng.integers(1 << 31, size=members * len(targets)).tolist()
     numbered = [(number, target) for number in range(members) for target in targets]

@@ -23,7 +23,7 @@ from nasbed.surrogates.base import Progress, Surrogate
 from nasbed.surrogates.counted_costs import ExactCosts
 from nasbed.surrogates.curves.fit import fit_curves
 from nasbed.surrogates.curves.model import CurveModel
-from nasbed.surrogates.ensemble import Ensemble, fit_ensemble
+from nasbed.surrogates.ensemble import Ensemble, FitOptions, ensemble_of
 from nasbed.surrogates.examples import Examples
 from nasbed.surrogates.quality import fit_figures, noise_figures, runtime_figures
 from nasbed.surrogates.repeat_noise import FEWEST_ARCHITECTURES, RepeatNoise, learn_repeat_noise
@@ -92,23 +92,18 @@ def make_surrogate(
     times = timed(train, runtime_method) if runtime is not None else None
     repeat_noise = table_noise(split, noise)
     share = 1 - RUNTIME_SHARE if times is not None else 1.0
-    options: dict[str, Any] = {
-        "members": members,
-        "settings": settings,
-        "seed": seed,
-        "processes": processes,
-        "progress": None if progress is None else lambda part: progress(part * share),
-    }
+    partly = None if progress is None else lambda part: progress(part * share)
+    options = FitOptions(members, settings, seed, processes, partly)
     curves = None
     if train.levels is None:
-        ensemble = fit_ensemble(model, results.space, train, **options)
+        ensemble = ensemble_of(model, results.space, train, options)
         if repeat_noise is not None:
             sampled = replace(ensemble.noise, repeats=None, table_repeats=repeat_noise.curve)
             ensemble = Ensemble(ensemble.members, sampled)
         if compact:
             ensemble = Ensemble([member.compact() for member in ensemble.members], ensemble.noise)
     else:
-        fitted = fit_curves(model, results.space, train, **options)
+        fitted = fit_curves(model, results.space, train, options)
         curves = fitted.curves
         models = [member.compact() for member in fitted.models] if compact else fitted.models
         ensemble = curves.ensemble(models, split.fidelity)

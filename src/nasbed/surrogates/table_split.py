@@ -136,17 +136,10 @@ class TableSplit:
         """
         if provenance.get("table_manifest_sha256") != manifest_sha256(results):
             return None
-        methods, seed = provenance.get("methods_chosen"), int(provenance.get("split_seed", 0))
-        at_least = provenance.get("at_least")
-        split = cls.of(
-            results,
-            metric=metric,
-            fidelity=None if all_fidelities else fidelity,
-            methods=methods,
-            seed=seed,
-            at_least=at_least,
-            all_fidelities=all_fidelities,
-        ).without(provenance.get("methods_omitted", ()))
+        options = {"methods": provenance.get("methods_chosen"), "at_least": provenance.get("at_least")}
+        budget, seed = None if all_fidelities else fidelity, int(provenance.get("split_seed", 0))
+        split = cls.of(results, metric=metric, fidelity=budget, seed=seed, all_fidelities=all_fidelities, **options)
+        split = split.without(provenance.get("methods_omitted", ()))
         for name, count in {"rows": len(split.parts.fitted), "test_rows": len(split.parts.test)}.items():
             if provenance.get(name, count) != count:
                 raise InvalidOption(

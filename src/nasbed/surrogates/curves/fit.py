@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,10 +9,10 @@ import numpy as np
 
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces.base import SearchSpace
-from nasbed.surrogates.base import Progress, Surrogate
+from nasbed.surrogates.base import Surrogate
 from nasbed.surrogates.curves.basis import CurveBasis
 from nasbed.surrogates.curves.model import CurveModel, noise_correlation, time_shares
-from nasbed.surrogates.ensemble import ensemble_noise, fit_folds, joint
+from nasbed.surrogates.ensemble import FitOptions, ensemble_noise, fit_folds, joint
 from nasbed.surrogates.examples import Examples
 
 
@@ -26,36 +25,16 @@ class FittedCurves:
 
 
 def fit_curves(
-    model: str | type[Surrogate[Any]],
-    space: SearchSpace,
-    examples: Examples,
-    *,
-    members: int = 10,
-    settings: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    processes: int = 1,
-    progress: Progress | None = None,
+    model: str | type[Surrogate[Any]], space: SearchSpace, examples: Examples, options: FitOptions
 ) -> FittedCurves:
     """Fit members on the coefficients of curves, with the folds of :func:`~nasbed.surrogates.ensemble.fit_ensemble`.
-
-    Args:
-        model: The id of a model, or its class.
-        space: The space of the architectures.
-        examples: Trainings with their levels.
-        members: How many times each coefficient is fitted.
-        settings: What differs from the model's default settings.
-        seed: Decides the folds and the seeds of the models.
-        processes: How many models are fitted at a time.
-        progress: Called with the share that is done, from 0 to 1.
-    """
+    Each member has a model for each coefficient. ``examples`` are trainings with their levels."""
     levels = examples.levels
     if levels is None:
         raise InvalidOption("curves are fitted on examples at all fidelities, got those of one; use fit_ensemble")
     basis = CurveBasis.of(levels.y, examples.architecture)
     targets = [replace(examples, y=column, levels=None) for column in basis.coefficients(levels.y).T]
-    fit = fit_folds(
-        model, space, targets, members=members, settings=settings, seed=seed, processes=processes, progress=progress
-    )
+    fit = fit_folds(model, space, targets, options)
     predict_all = joint(fit.models)
     out_of_fold = np.flatnonzero(~np.isnan(fit.predicted).any(axis=1))
     noise, predicted = [], []

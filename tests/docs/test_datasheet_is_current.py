@@ -12,7 +12,7 @@ import pytest
 from nasbed.benchmarks.places import table_path
 from nasbed.core.home import embedded_home, surrogates_folder
 from nasbed.results.store import Results
-from nasbed.surrogates.artefact import SUFFIX, read_manifest
+from nasbed.surrogates.artefact import SUFFIX, Artefact, read_manifest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, FBNET_PAGE = ((DOCS / name).read_text() for name in ("datasheet.md", "datasheet-fbnet.md"))
@@ -60,3 +60,24 @@ def test_datasheet_has_the_figures_of_each_surrogate(path: Path) -> None:
     names = ("r2", "kendall", "sparse_kendall", "mae", "coverage", "kl", "others_r2", "others_sparse_kendall")
     expected = [about.figures.get(name) for name in names]
     assert [figure.strip() for figure in figures] == ["" if value is None else f"{value:.3f}" for value in expected]
+
+
+def test_datasheet_has_the_figures_of_each_budget() -> None:
+    artefact = Artefact.load(surrogates_folder(embedded_home()) / f"snb-nb101-cifar10-16-lgb-mf-v1.0{SUFFIX}")
+    curves, levels = artefact.curves, artefact.manifest.levels
+    assert curves is not None and levels is not None and curves.fidelities == (1, 2, 4, 8)
+    digits = {
+        "r2": 3,
+        "kendall": 3,
+        "sparse_kendall": 3,
+        "mae": 3,
+        "coverage": 3,
+        "noise_drawn": 2,
+        "noise_measured": 2,
+    }
+    for fidelity, share, figures in zip(curves.fidelities, curves.time_shares, levels.figures, strict=True):
+        numbers = [*((figures[name], count) for name, count in digits.items()), (share, 3)]
+        numbers.append((figures["runtime_relative_error"], 3))
+        assert f"| {fidelity} | {' | '.join(f'{value:.{count}f}' for value, count in numbers)} |" in PAGE
+    neighbours = [f"{curves.correlation[place][place + 1]:.2f}" for place in range(3)]
+    assert f"correlates by {neighbours[0]}, {neighbours[1]} and {neighbours[2]}" in " ".join(PAGE.split())

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nasbed
+from nasbed.benchmarks import TabularBenchmark
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.experiments.campaign import (
     Campaign,
@@ -31,7 +32,7 @@ from nasbed.results.store import Results
 from nasbed.results.summary import summarize
 from nasbed.training.recipe import Recipe
 from nasbed.training.recipe_files import recipe_toml
-from support.learning_curves import ACCURACY, CAMPAIGN, TEXTS, CurveTrainer, points
+from support.learning_curves import ACCURACY, CAMPAIGN, CELLS, TEXTS, CurveTrainer, points
 
 
 def test_exported_table_has_the_curve_of_every_training_that_ended_well(tmp_path: Path) -> None:
@@ -146,6 +147,12 @@ def test_networks_of_a_campaign_have_the_same_rows_with_and_without_curves(kind:
     assert curves is not None and curves.fidelity.tolist() == [1, 1, 2, 2]
     last = [values["validation_accuracy"] for _, values in rows[1]]
     assert curves.values[np.arange(4), curves.fidelity - 1].tolist() == last
+    longest = TabularBenchmark(export_journals([journals[1]], tmp_path / "longest", fidelities=(2,)))
+    assert longest.fidelities == (1, 2)
+    for cell, first in zip(CELLS, curves.values[2:, 0].tolist(), strict=False):
+        half, whole = (longest.query(cell, fidelity=epoch) for epoch in (1, 2))
+        assert dict(half.values) == {longest.objective: first}
+        assert whole.cost_s is not None and half.cost_s == whole.cost_s / 2
     with pytest.raises(InvalidOption, match="trainer learning_curve True, not None; put it back"):
         collect(campaign, trainer_of(campaign), journals[1])
     wrong = replace(campaign, trainer={**campaign.trainer, "learning_curve": "yes"})

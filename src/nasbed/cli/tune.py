@@ -267,16 +267,8 @@ def split_of(
     """
     from nasbed.surrogates.table_split import TableSplit
 
-    target, names = metric_of(results, metric), names_of(methods)
-    split = TableSplit.of(
-        results,
-        metric=target,
-        fidelity=fidelity,
-        methods=names,
-        seed=seed,
-        at_least=at_least,
-        all_fidelities=all_fidelities,
-    )
+    which: dict[str, Any] = {"fidelity": fidelity, "at_least": at_least, "all_fidelities": all_fidelities}
+    split = TableSplit.of(results, metric=metric_of(results, metric), methods=names_of(methods), seed=seed, **which)
     split.check_parts()
     return split
 

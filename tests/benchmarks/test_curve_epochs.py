@@ -10,11 +10,13 @@ import pytest
 
 import nasbed
 from nasbed.benchmarks import TabularBenchmark
+from nasbed.benchmarks.wrappers import NoiseFree, Restricted
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Metric
 from nasbed.core.status import Status
 from nasbed.experiments.campaign import Campaign, Grid, collect, export_journals
 from nasbed.experiments.release import ReleasePlan, TablePlan, release
+from nasbed.experiments.searchable import continues
 from nasbed.results import Results, Rows, TableInfo, write_results
 from nasbed.results.curves import Curves
 from nasbed.results.merge import merge_results
@@ -90,6 +92,13 @@ def test_trainings_of_their_own_come_before_epochs_of_longer_ones(tmp_path: Path
     assert benchmark.fidelities == (1, 2, 3, 4) and benchmark.cache.fidelities == (2, 4)
     assert {benchmark.query(CELLS[0], fidelity=2, seed=seed).values[VALIDATION] for seed in range(9)} == {77.0, 78.0}
     assert benchmark.query(CELLS[0], fidelity=2).cost_s == 8.0
+
+
+def test_runs_continue_trainings_by_default_where_fidelities_are_epochs_of_one(tmp_path: Path) -> None:
+    one, separate = table(tmp_path / "one"), table(tmp_path / "separate", lower=True)
+    assert [continues(benchmark, None) for benchmark in (one, NoiseFree(one), separate)] == [True, True, False]
+    assert continues(separate, True) and not continues(one, False)
+    assert not continues(Restricted(one, (4,)), None), "there is nothing to continue to"
 
 
 def test_test_metric_is_judged_at_the_end_of_the_curves(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from importlib import import_module
 from inspect import isfunction
 from typing import Any
@@ -25,6 +25,7 @@ from nasbed.evaluation import trajectories as tr
 from nasbed.evaluation.orders import agreement_over_seeds, concordance, order_agreement
 from nasbed.evaluation.rank_transfer import mean_over_seeds, operation_effects, seed_reliability
 from nasbed.evaluation.transfer import hyperparameter_transfer
+from nasbed.evaluation.two_way import two_way
 
 NB201 = space("nb201")
 CODES = NB201.codes(list(NB201.enumerate()))[:391]
@@ -126,6 +127,12 @@ CASES = {
         scale=0,
         rank_only=True,
         bounded=True,
+    ),
+    "two_way": Case(lambda v, o: astuple(two_way(by_method(v, o))), scale=1),
+    "value_groups": Case(
+        lambda v, o: [(*group.ends, group.low, group.median) for group in ls.value_groups(KEYS[o], v[o])],
+        scale=1,
+        shift_free=False,
     ),
     "operation_effects": Case(lambda v, o: np.nan_to_num(operation_effects(CODES[o], v[o], range(6), 5)), scale=0),
     "incumbent": Case(lambda v, o: tr.incumbent(v[o], "maximize"), scale=1, order_free=False, shift_free=False),

@@ -168,6 +168,13 @@ def test_nb101_width_one_are_exactly_the_chains(unique: np.ndarray) -> None:
     assert (depths[widths == 1] == properties["vertices"][widths == 1] - 1).all()
 
 
+def test_nb101_cells_of_at_most_five_vertices_are_a_named_part(unique: np.ndarray) -> None:
+    few = SPACE.properties(unique[:4_000])["vertices"] <= 5
+    part = SPACE.parts["five-vertices"]
+    assert few.sum() == part.size == 2_532, "as many as the embedded table has"
+    assert [part.contains(arch) for arch in SPACE.architectures(unique[2_500:2_560])] == few[2_500:2_560].tolist()
+
+
 def test_nb101_path_encoding_is_every_route_from_input_to_output() -> None:
     rng = np.random.default_rng(3)
     archs = [SPACE.sample(rng) for _ in range(50)]

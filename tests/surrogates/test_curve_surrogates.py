@@ -198,8 +198,8 @@ def test_trainings_without_all_fidelities_are_left_out(tmp_path: Path) -> None:
         examples_at_all_fidelities(write_results(tmp_path / "one", info, batches[:1]))
 
 
-def test_examples_have_the_epochs_of_learning_curves(tmp_path: Path) -> None:
-    codes, seed, y = trainings(20)
+def curved(folder: Path, codes: np.ndarray, seed: np.ndarray, y: np.ndarray) -> Results:
+    """A table of trainings of three epochs, 6 s each, with their learning curves."""
     rows = Rows.of(
         codes,
         {ACCURACY.key: y[:, 2]},
@@ -208,7 +208,18 @@ def test_examples_have_the_epochs_of_learning_curves(tmp_path: Path) -> None:
         train_time_s=np.full(len(codes), 6.0),
     )
     curves = Curves.of(ACCURACY.key, codes, y.tolist(), fidelity=[3] * len(codes), seed=seed.tolist())
-    results = write_results(tmp_path / "table", TableInfo("curved", "nb201", (ACCURACY,)), [rows], curves=curves)
+    return write_results(folder, TableInfo("curved", "nb201", (ACCURACY,)), [rows], curves=curves)
+
+
+def test_surrogate_of_curves_knows_that_its_fidelities_are_one_training(artefact: Artefact, tmp_path: Path) -> None:
+    split = TableSplit.of(curved(tmp_path / "table", *trainings(60, seeds=1)), all_fidelities=True)
+    of_curves = make_surrogate(split, "lgb", members=2, settings=QUICK, variant="mf")
+    assert SurrogateBenchmark(of_curves).is_one_training and not SurrogateBenchmark(artefact).is_one_training
+
+
+def test_examples_have_the_epochs_of_learning_curves(tmp_path: Path) -> None:
+    codes, seed, y = trainings(20)
+    results = curved(tmp_path / "table", codes, seed, y)
     every = examples_at_all_fidelities(results)
     assert every.levels is not None and every.levels.fidelities == (1, 2, 3)
     np.testing.assert_array_equal(every.levels.y, y)

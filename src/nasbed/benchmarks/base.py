@@ -45,6 +45,12 @@ class Benchmark(ABC):
     summary: str = ""
     """One line that says what it is, for lists of benchmarks."""
 
+    @property
+    def is_one_training(self) -> bool:
+        """Whether the fidelities are epochs of one training, as of a learning curve. A longer training then continues
+        a shorter one. Budgets with learning-rate schedules of their own are separate trainings."""
+        return False
+
     def query(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> Observation:
         """Evaluate one architecture: the same arguments give the same answer."""
         return self._query(arch, self._fidelity(fidelity), seed)

@@ -89,6 +89,10 @@ class SurrogateBenchmark(Benchmark):
         self._cost_metrics = self._costs.metrics if self._costs is not None else ()
         self.metrics = (self.objective, *self._cost_metrics)
 
+    @property
+    def is_one_training(self) -> bool:
+        return bool(self.artefact.manifest.provenance.get("one_training"))
+
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the joint program of the models, which a copy compiles again."""
         return {name: value for name, value in vars(self).items() if name != "_predict_all"}

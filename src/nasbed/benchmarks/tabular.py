@@ -95,6 +95,10 @@ class TabularBenchmark(Benchmark):
     def dataset_name(self) -> str:
         return self.results.about.dataset
 
+    @property
+    def is_one_training(self) -> bool:
+        return self._curves is not None and len(self.cache.fidelities) == 1
+
     def _objective_curves(self) -> CurveEpochs | None:
         """The learning curves of the objective, where the table has any."""
         curves = self.cache.curve_epochs

@@ -36,7 +36,7 @@ def forwards(*names: str) -> Callable[[type[W]], type[W]]:
     return declare
 
 
-@forwards("predicts", "model_family", "dataset_name", "has_times", "is_live", "unwrapped", "summary")
+@forwards("predicts", "model_family", "dataset_name", "has_times", "is_live", "is_one_training", "unwrapped", "summary")
 @forwards("held_count", "holds_all", "holds", "architectures")
 @forwards("knows_means", "judge", "mean_judgement", "mean_objective", "best_answer", "best_mean")
 class Wrapper(Benchmark):

@@ -68,14 +68,15 @@ def run(
         ),
     ] = "",
     continue_trainings: Annotated[
-        bool,
+        bool | None,
         typer.Option(
             "--continue-trainings/--from-scratch",
+            show_default="continued where fidelities are epochs of one learning curve",
             help="Whether a higher fidelity continues an earlier training and costs the added epochs alone, or every "
             "evaluation is trained from scratch. Budgets with learning-rate schedules of their own, as "
             "NAS-Bench-101's, are separate trainings; points of one learning curve are continued.",
         ),
-    ] = False,
+    ] = None,
     charge_thinking: Annotated[
         bool, typer.Option("--charge-thinking", help="Charge a method's own computing time to the simulated clock.")
     ] = False,

@@ -34,7 +34,7 @@ from nasbed.experiments.provenance import (
     source_fingerprint,
 )
 from nasbed.experiments.runs import SAME_IN_A_FOLDER, Run, Runs, Setup, load_runs, load_setup, save_run, save_setup
-from nasbed.experiments.searchable import check_budget, check_continuing, check_searchable
+from nasbed.experiments.searchable import check_budget, check_searchable, continues
 from nasbed.experiments.simulate import error_line, no_scoring, problem_of, simulate
 from nasbed.experiments.stored_runs import stored_runs
 from nasbed.optimizers import OPTIMIZERS, Optimizer
@@ -161,7 +161,7 @@ def compare(
     scores: str | Path | None = None,
     proxy_dataset: str = "",
     charge_thinking: bool = False,
-    continue_trainings: bool = False,
+    continue_trainings: bool | None = None,
     timeout_s: float | None = None,
     command: str = "",
     progress: Callable[[str, int, str], None] | None = None,
@@ -192,7 +192,7 @@ def compare(
         proxy_dataset: without that file, the images to score on first.
         charge_thinking: whether a method's own time passes on the simulated clock.
         continue_trainings: whether a higher fidelity continues an earlier training and costs what it adds; otherwise
-            every evaluation is trained from scratch.
+            every evaluation is trained from scratch. By default it does where fidelities are epochs of one training.
         timeout_s: real seconds a run.
         command: what the report says the runs were made with.
         progress: called with the name, the seed and the error, if any, of each run that ended.
@@ -210,7 +210,7 @@ def compare(
     _check_methods(methods, own_settings, opened_benchmark)
     _check_guidance(methods, guidance)
     check_budget(opened_benchmark, limit)
-    check_continuing(opened_benchmark, continue_trainings)
+    continued = continues(opened_benchmark, continue_trainings)
     check_searchable(benchmark, opened_benchmark, {names[method]: optimizer_class(method) for method in methods})
     guides = [
         guide and resolved(guide, opened_benchmark, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance
@@ -241,7 +241,7 @@ def compare(
             charge_thinking,
             guide,
             made_by[name],
-            continue_trainings,
+            continued,
         )
         for seed in sorted({*range(seeds), *(seed for _, seed in stored.stale)})
         for guide in guides
@@ -256,7 +256,7 @@ def compare(
         workers=workers,
         settings={name: values for name, values in run_settings.items() if values},
         charge_thinking=charge_thinking,
-        continue_trainings=continue_trainings,
+        continue_trainings=continued,
         command=command if tasks else "",
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
         benchmark_sha256=benchmark_fingerprint(opened_benchmark),

@@ -64,13 +64,17 @@ def check_budget(benchmark: Benchmark, budget: Budget) -> None:
         )
 
 
-def check_continuing(benchmark: Benchmark, continue_trainings: bool) -> None:
-    """Refuse to continue trainings if there is no higher fidelity to continue them to."""
+def continues(benchmark: Benchmark, continue_trainings: bool | None) -> bool:
+    """Whether the trainings of a run are continued; by default where fidelities are epochs of one training. Refuses to
+    if there is no higher fidelity to continue to."""
+    if continue_trainings is None:
+        return benchmark.is_one_training and len(benchmark.fidelities) > 1
     if continue_trainings and len(benchmark.fidelities) == 1:
         raise InvalidOption(
             f"trainings are continued from one fidelity to a higher one, {benchmark.name} has only "
             f"{benchmark.fidelities[0]}; omit --continue-trainings"
         )
+    return continue_trainings
 
 
 def _surrogates(table: str) -> str:

@@ -25,8 +25,8 @@ from nasbed.surrogates.curves.fit import fit_curves
 from nasbed.surrogates.curves.model import CurveModel
 from nasbed.surrogates.ensemble import Ensemble, FitOptions, ensemble_of
 from nasbed.surrogates.examples import Examples
+from nasbed.surrogates.noise.repeats import FEWEST_ARCHITECTURES, RepeatNoise, learn_repeat_noise
 from nasbed.surrogates.quality import fit_figures, noise_figures, runtime_figures
-from nasbed.surrogates.repeat_noise import FEWEST_ARCHITECTURES, RepeatNoise, learn_repeat_noise
 from nasbed.surrogates.runtime import RUNTIME_MODEL, fit_runtime, timed
 from nasbed.surrogates.table_split import TableSplit, manifest_sha256
 
@@ -250,8 +250,14 @@ def _provenance(split: TableSplit, fitted: Examples, test: Examples) -> dict[str
         "seeds": np.unique(fitted.seed).tolist()[:100],
         "split_seed": split.seed,
         **({} if split.at_least is None else {"at_least": split.at_least}),
+        **({"one_training": True} if _is_one_training(split) else {}),
         **({"methods_omitted": list(split.omitted)} if split.omitted else {}),
     }
+
+
+def _is_one_training(split: TableSplit) -> bool:
+    """Whether the split's fidelities are epochs of one training: its table was trained at the highest alone."""
+    return split.rows.levels is not None and len(split.results.cache().fidelities) == 1
 
 
 def _libraries() -> dict[str, str]:

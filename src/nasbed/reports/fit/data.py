@@ -14,7 +14,7 @@ from nasbed.evaluation.significance import Interval
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.artefact_manifest import ArtefactManifest
 from nasbed.surrogates.examples import Examples
-from nasbed.surrogates.repeat_noise import RepeatNoise
+from nasbed.surrogates.noise.repeats import RepeatNoise
 from nasbed.surrogates.scores import coverage
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))

@@ -34,12 +34,20 @@ _SOURCES, _TARGETS = np.triu_indices(MAX_VERTICES, 1)
 _BITS = np.array(BY_ROW)
 
 
+def has_at_most_five_vertices(arch: Architecture) -> bool:
+    """Whether a cell is one of those that the embedded table of NAS-Bench-101 cells has."""
+    return cell.compact(arch.code).vertices <= 5
+
+
 def has_at_most_six_vertices(arch: Architecture) -> bool:
     """Whether a cell is in NAS-Bench-Mini (section 4.2)."""
     return cell.compact(arch.code).vertices <= 6
 
 
-PARTS = {"mini": NamedPart("-mini", has_at_most_six_vertices, size=64_542)}
+PARTS = {
+    "mini": NamedPart("-mini", has_at_most_six_vertices, size=64_542),
+    "five-vertices": NamedPart("-five-vertices", has_at_most_five_vertices, size=2_532),
+}
 
 
 class NB101(SearchSpace):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.surrogates.noise import Curve, Floats
+from nasbed.surrogates.noise.model import Curve, Floats
 
 FEWEST_ARCHITECTURES = 20
 """Repeated architectures from which a table's noise is learned."""

@@ -74,7 +74,7 @@ def _slopes(at: tuple[float, ...], std: tuple[float, ...]) -> tuple[float, ...]:
 class NoiseModel:
     """The total standard deviation is ``scale · √(error² + spread²)``; ``repeats`` is the part of it that training
     again shows, ``None`` where no architecture was evaluated twice. ``table_repeats`` stands in its place: the noise of
-    the table (:mod:`nasbed.surrogates.repeat_noise`), the same for all its surrogates, whatever their total."""
+    the table (:mod:`nasbed.surrogates.noise.repeats`), the same for all its surrogates, whatever their total."""
 
     error: Curve
     repeats: Curve | None = None

@@ -9,12 +9,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nasbed.benchmarks import Benchmark, load
+    from nasbed.benchmarks import Benchmark, Observations, load
     from nasbed.core.architecture import Architecture
     from nasbed.core.errors import NasbedError
     from nasbed.core.metric import Metric
     from nasbed.core.observation import Observation
     from nasbed.core.status import Status
+    from nasbed.experiments.runs import Runs, load_runs
+    from nasbed.facade.collecting import collect
+    from nasbed.facade.comparing import compare
+    from nasbed.facade.fitting import fit
+    from nasbed.facade.scoring import score
+    from nasbed.optimizers import Optimizer, Proposal
+    from nasbed.results import Results
     from nasbed.spaces import SearchSpace, list_spaces, space
     from nasbed.spaces.from_configspace import space_from_configspace
 
@@ -26,10 +33,20 @@ _HOMES = {
     "Metric": "nasbed.core.metric",
     "NasbedError": "nasbed.core.errors",
     "Observation": "nasbed.core.observation",
+    "Observations": "nasbed.benchmarks",
+    "Optimizer": "nasbed.optimizers",
+    "Proposal": "nasbed.optimizers",
+    "Results": "nasbed.results",
+    "Runs": "nasbed.experiments.runs",
     "SearchSpace": "nasbed.spaces",
     "Status": "nasbed.core.status",
+    "collect": "nasbed.facade.collecting",
+    "compare": "nasbed.facade.comparing",
+    "fit": "nasbed.facade.fitting",
     "list_spaces": "nasbed.spaces",
     "load": "nasbed.benchmarks",
+    "load_runs": "nasbed.experiments.runs",
+    "score": "nasbed.facade.scoring",
     "space": "nasbed.spaces",
     "space_from_configspace": "nasbed.spaces.from_configspace",
 }
@@ -40,11 +57,21 @@ __all__ = [
     "Metric",
     "NasbedError",
     "Observation",
+    "Observations",
+    "Optimizer",
+    "Proposal",
+    "Results",
+    "Runs",
     "SearchSpace",
     "Status",
     "__version__",
+    "collect",
+    "compare",
+    "fit",
     "list_spaces",
     "load",
+    "load_runs",
+    "score",
     "space",
     "space_from_configspace",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,8 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
-from nasbed.spaces.base import Batch, SearchSpace
+from nasbed.core.upward import html_view
+from nasbed.spaces.base import ArchitectureLike, Batch, SearchSpace
 
 if TYPE_CHECKING:
     from nasbed.results.store import Results
@@ -51,13 +52,24 @@ class Benchmark(ABC):
         a shorter one. Budgets with learning-rate schedules of their own are separate trainings."""
         return False
 
-    def query(self, arch: Architecture, *, fidelity: int | None = None, seed: int = 0) -> Observation:
-        """Evaluate one architecture: the same arguments give the same answer."""
-        return self._query(arch, self._fidelity(fidelity), seed)
+    def query(self, arch: ArchitectureLike, *, fidelity: int | None = None, seed: int = 0) -> Observation:
+        """Evaluate one architecture, which may be given as its text or its configuration. The same arguments give the
+        same answer."""
+        return self._query(self.space.architecture(arch), self._fidelity(fidelity), seed)
 
-    def query_many(self, archs: Batch, *, fidelity: int | None = None, seed: int = 0) -> Observations:
+    def query_many(
+        self, archs: Batch | Sequence[ArchitectureLike], *, fidelity: int | None = None, seed: int = 0
+    ) -> Observations:
         """:meth:`query` of a batch, vectorised: the same answers."""
-        return self._query_many(archs, self._fidelity(fidelity), seed)
+        return self._query_many(self._batch(archs), self._fidelity(fidelity), seed)
+
+    def _batch(self, archs: Batch | Sequence[ArchitectureLike]) -> Batch:
+        """A batch with every text and every configuration replaced by its architecture."""
+        if isinstance(archs, np.ndarray):
+            return archs
+        if isinstance(archs, str | Mapping):
+            raise InvalidOption(f"a batch is a list of architectures, got a single {type(archs).__name__}; use query")
+        return [self.space.architecture(arch) for arch in archs]
 
     def resume(self, arch: Architecture, *, paused: Observation, fidelity: int, seed: int) -> Observation:
         """Continue the training of an earlier answer to a higher fidelity: the answer and the cost of the whole
@@ -233,6 +245,9 @@ class Benchmark(ABC):
         """The SHA-256 of everything that determines the answers, to which stored runs are bound; empty if unknown.
         The same content has the same one in every folder and on every machine."""
         return ""
+
+    def _repr_html_(self) -> str | None:
+        return html_view("views:benchmark_html", self)
 
     def __repr__(self) -> str:
         count = len(self.fidelities)

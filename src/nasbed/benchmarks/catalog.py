@@ -14,11 +14,21 @@ from nasbed.benchmarks.registered import BENCHMARKS, registered_benchmark
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark, as_table
 from nasbed.benchmarks.wrappers import NoiseFree, part_of
-from nasbed.core.errors import BadFile, DuplicateName, MissingDependency, NasbedError, TooLarge, UnknownName, nearest
+from nasbed.core.errors import (
+    BadFile,
+    DuplicateName,
+    InvalidOption,
+    MissingDependency,
+    NasbedError,
+    TooLarge,
+    UnknownName,
+    nearest,
+)
 from nasbed.core.home import tables_folder
 from nasbed.results.importers import IMPORTERS
 from nasbed.results.importing import import_tables
 from nasbed.results.manifest import FILE_NAME, Manifest, TableInfo
+from nasbed.results.store import Results
 from nasbed.spaces.base import SearchSpace
 from nasbed.surrogates.artefact import artefact_space, is_artefact, read_manifest
 
@@ -99,6 +109,16 @@ def load_table(name: str | Path, *, rule: str, remedy: str) -> TabularBenchmark:
         remedy: the end of the refusal: "name one".
     """
     return as_table(load(name), f"{rule}, {name} is not a table; {remedy}")
+
+
+def load_results(table: str | Path) -> Results:
+    """The table in a folder of that path, or else of that id; what an installed package holds is imported."""
+    folder = Path(table)
+    if is_artefact(folder):
+        raise InvalidOption(f"a surrogate is fitted on results, {table} is a surrogate; give a folder of results")
+    if folder.is_dir():
+        return Results.open(folder)
+    return load_table(table, rule="a surrogate is fitted on a whole table", remedy="give the id of its table").results
 
 
 def _load_registered(name: str) -> Benchmark:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
+from nasbed.core.data_frames import data_frame
 from nasbed.core.metric import Metric
 from nasbed.core.metric_values import MetricValues
 from nasbed.core.observation import Observation
 from nasbed.core.status import STATUSES
+from nasbed.spaces import SearchSpace
+from nasbed.spaces import space as registered_space
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,19 @@ class Observations:
 
     def __iter__(self) -> Iterator[Observation]:
         return (self[position] for position in range(len(self)))
+
+    def to_pandas(self, space: SearchSpace | None = None) -> pd.DataFrame:
+        """One row an answer: ``architecture`` as text, the metrics by key, ``fidelity``, ``seed``, ``cost_s`` and
+        ``status``. Needs pandas (``pip install 'nasbed[pandas]'``).
+
+        ``space`` is needed where it is not a registered one: ``to_pandas(benchmark.space)``.
+        """
+        searched = registered_space(self.space) if space is None else space
+        columns: dict[str, Any] = {"architecture": searched.texts(self.codes)}
+        columns |= {metric.key: column for metric, column in self.values.items()}
+        columns |= {"fidelity": self.fidelity, "seed": np.where(self.seeds < 0, np.nan, self.seeds)}
+        columns |= {"cost_s": self.cost_s, "status": [STATUSES[number].value for number in self.status.tolist()]}
+        return data_frame(columns).astype({"fidelity": "Int64", "seed": "Int64"})
 
     def column(self, metric: Metric | str) -> NDArray[np.float64]:
         """The values of a metric, which is named by itself or by its key."""

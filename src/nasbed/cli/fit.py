@@ -109,6 +109,7 @@ def fit(
     """
     on_interrupt(lambda: NOTHING_KEPT)
 
+    from nasbed.benchmarks.catalog import load_results
     from nasbed.experiments.tuning import load_runtime_settings, load_settings
     from nasbed.reports.fit.data import figure_rows, level_table, noise_text
     from nasbed.reports.fit.page import write_fit_report
@@ -124,7 +125,7 @@ def fit(
         other = "--tune" if tune is not None else "--settings"
         raise InvalidOption(f"settings are from a preset, or tuned, or from a file, got --preset and {other}; omit one")
     tuning.check_model(model)
-    results = tuning.results_of(table)
+    results = load_results(table)
     model_settings = settings_by_key(settings or [])
     if preset:
         model_settings = MODEL_PRESETS.get(preset).settings(model) | model_settings

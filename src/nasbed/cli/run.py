@@ -12,7 +12,7 @@ import typer
 from nasbed.cli.report import print_report
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import on_interrupt, runs_kept
-from nasbed.terminal.progress import note
+from nasbed.terminal.progress import counted_bars, note
 from nasbed.terminal.report_options import Budget, MethodPreset, Processes, Searched, check_folder
 from nasbed.terminal.settings import settings_by_owner
 
@@ -94,9 +94,6 @@ def run(
 
     Example: nasbed run nb101-mini-cifar10-16-v1.0 --optimizers rs,re,rl --preset nb101 --out as-in-the-paper
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from nasbed.experiments.compare import compare, run_name
     from nasbed.optimizers import OPTIMIZERS
 
@@ -109,9 +106,7 @@ def run(
     on_interrupt(lambda: runs_kept(out))
     check_folder(out, "runs go")
     guidance = _guidance(warm_start or [], filter or [], only_guided)
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    with counted_bars() as bars:
         scored = bars.add_task("scores", total=None, visible=False)
         names = [run_name(method, guide) for guide in guidance for method in methods]
         tasks = {name: bars.add_task(name, total=seeds) for name in names}

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from nasbed.core.errors import InvalidOption, NasbedError, nearest
+from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import print_fields, print_table
-from nasbed.terminal.progress import note
+from nasbed.terminal.progress import counted_bars, note
 from nasbed.terminal.report_options import Fidelity, MetricKey, Processes, check_folder
 from nasbed.terminal.settings import settings_by_key
 
 if TYPE_CHECKING:
-    from nasbed.core.metric import Metric
     from nasbed.experiments.tuning import Score, TuningResult
     from nasbed.experiments.tuning.journal import TuningTrial
     from nasbed.results import Results
@@ -79,6 +78,7 @@ def tune(
 
     Example: nasbed tune nb201/cifar10 --model xgb --trials 50 --out tuned-xgb
     """
+    from nasbed.benchmarks.catalog import load_results
     from nasbed.experiments.tuning import BEST
     from nasbed.reports.tuning import tuning_rows, write_tuning_report
     from nasbed.surrogates.runtime import RUNTIME_MODEL
@@ -88,7 +88,7 @@ def tune(
     model = model or (RUNTIME_MODEL if is_runtime else "xgb")
     check_model(model)
     check_folder(out, "trials go")
-    results = results_of(table)
+    results = load_results(table)
     fixed = settings_by_key(settings or [])
     check_settings(model, results, fixed)
     split = split_of(results, None if is_runtime else metric, fidelity, methods, seed, at_least)
@@ -184,13 +184,8 @@ def run_tuning(
 
 @contextmanager
 def _trial_bar(title: str, total: int, score: str) -> Iterator[Callable[[TuningTrial], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     best: list[float] = []
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with counted_bars() as bar:
         task = bar.add_task(title, total=total)
 
         def report_trial(trial: TuningTrial) -> None:
@@ -206,35 +201,10 @@ def _trial_bar(title: str, total: int, score: str) -> Iterator[Callable[[TuningT
 # --- what fit and tune share -----------------------------------------------------------------------------------------
 
 
-def results_of(table: str) -> Results:
-    """The table in a folder of that path, or else of that id; what an installed package holds is imported."""
-    from nasbed.benchmarks.catalog import load_table
-    from nasbed.results.store import Results
-    from nasbed.surrogates.artefact import is_artefact
-
-    folder = Path(table)
-    if is_artefact(folder):
-        raise InvalidOption(f"a surrogate is fitted on results, {table} is a surrogate; give a folder of results")
-    if folder.is_dir():
-        return Results.open(folder)
-    return load_table(table, rule="a surrogate is fitted on a whole table", remedy="give the id of its table").results
-
-
 def check_model(model: str) -> None:
     from nasbed.surrogates import SURROGATES
 
     SURROGATES.get(model)
-
-
-def metric_of(results: Results, key: str | None) -> Metric | None:
-    if key is None:
-        return None
-    by_key = results.about.by_key
-    if key not in by_key:
-        raise InvalidOption(f"{results.about.name} has no metric {key!r}; {nearest(key, by_key)}")
-    if by_key[key].split == "test":
-        raise InvalidOption(f"a search optimises a validation metric, got {key}; name another with --metric")
-    return by_key[key]
 
 
 def names_of(methods: str | None) -> list[str] | None:
@@ -265,10 +235,10 @@ def split_of(
         at_least: leaves out architectures with an evaluation that is worse.
         all_fidelities: splits trainings that were evaluated at each fidelity.
     """
-    from nasbed.surrogates.table_split import TableSplit
+    from nasbed.surrogates.table_split import TableSplit, search_metric
 
     which: dict[str, Any] = {"fidelity": fidelity, "at_least": at_least, "all_fidelities": all_fidelities}
-    split = TableSplit.of(results, metric=metric_of(results, metric), methods=names_of(methods), seed=seed, **which)
+    split = TableSplit.of(results, metric=search_metric(results, metric), methods=names_of(methods), seed=seed, **which)
     split.check_parts()
     return split
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 
 from nasbed.core.errors import ParseError, shorten
+from nasbed.core.upward import html_view
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -23,6 +24,10 @@ class Architecture:
 
     def to_json(self) -> str:
         return json.dumps({"space": self.space, "code": list(self.code)})
+
+    def _repr_html_(self) -> str | None:
+        """The drawn cell, for notebooks."""
+        return html_view("views:architecture_html", self)
 
     @classmethod
     def from_json(cls, text: str) -> Architecture:

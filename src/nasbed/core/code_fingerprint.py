@@ -79,6 +79,19 @@ def object_fingerprint(obj: object) -> str:
     return _digest(dict(list(files.items())[1:]), text=_own_source(definition))
 
 
+def module_fingerprint(text: str) -> str:
+    """The fingerprint of the module in ``module:name``, which is not run. Raises a FileNotFoundError where Python finds
+    no file of that name, as for what was defined in a script or notebook."""
+    name = text.rpartition(":")[0]
+    try:
+        spec = None if name == "__main__" else importlib.util.find_spec(name)
+    except (ImportError, ValueError, AttributeError):
+        spec = None
+    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
+        raise FileNotFoundError(f"no file of the module {name}")
+    return _digest(source_files(Path(spec.origin), package=spec.parent or ""))
+
+
 def source_files(path: Path, *, package: str = "") -> dict[str, Path]:
     """The file, under its name, and the user's modules that it imports, directly or through others, by module.
 

@@ -44,7 +44,7 @@ def write_page(
         from nasbed.drawing.vega import runtime
 
         figures = {name: page_panels(name, chart) for name, chart in charts.items()}
-    html = _environment().get_template("page.html").render(
+    html = environment().get_template("page.html").render(
         title=title,
         sections=sections,
         figures=figures,
@@ -65,7 +65,8 @@ def write_numbers(folder: Path, numbers: Mapping[str, Any]) -> None:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates under ``templates``, which escape every text."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     environment = Environment(

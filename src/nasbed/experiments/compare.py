@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -19,7 +20,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
 from nasbed.core.code_fingerprint import named_file
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError, shorten
-from nasbed.core.execution import Engine, LocalEngine
+from nasbed.core.execution import Engine, LocalEngine, SerialEngine
 from nasbed.core.execution.journal import check_same_inputs
 from nasbed.core.presets import Preset
 from nasbed.core.tracebacks import whole_traceback
@@ -27,6 +28,7 @@ from nasbed.core.user_code import subclass_named
 from nasbed.experiments.budget import Budget
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
 from nasbed.experiments.provenance import (
+    Method,
     Provenance,
     benchmark_fingerprint,
     check_content,
@@ -54,7 +56,7 @@ class RunTask:
 
     name: str
     benchmark: str
-    method: str
+    method: Method
     seed: int
     budget: Budget
     workers: int
@@ -65,15 +67,17 @@ class RunTask:
     continue_trainings: bool = False
 
 
-def optimizer_class(name: str) -> type[Optimizer]:
-    """A registered method by its id, or a user's own class as ``path/to/file.py:ClassName``."""
-    if named_file(name) is None:
-        return OPTIMIZERS.get(name)
-    kind: type[Optimizer] = subclass_named(name, Optimizer)
+def optimizer_class(method: Method) -> type[Optimizer]:
+    """A registered method by its id, a user's own class as ``path/to/file.py:ClassName``, or a class itself."""
+    if isinstance(method, type):
+        return method
+    if named_file(method) is None:
+        return OPTIMIZERS.get(method)
+    kind: type[Optimizer] = subclass_named(method, Optimizer)
     return kind
 
 
-def settings_of(method: str) -> list[str]:
+def settings_of(method: Method) -> list[str]:
     """The names of a method's settings: the parameters of its class except problem and random generator."""
     takes = list(signature(optimizer_class(method)).parameters.values())[2:]
     return [
@@ -101,7 +105,7 @@ def run_task(task: RunTask) -> Run:
     """Carry out one run. It is bound to the current source of its method, in the process that runs it."""
     benchmark = _benchmark_of(task)
     made_by = task.made_by
-    if made_by is not None and made_by.origin:
+    if made_by is not None and made_by.origin and isinstance(task.method, str):
         made_by = replace(made_by, source=source_fingerprint(made_by.origin))
     try:
         run = _carried_out(task, benchmark)
@@ -131,9 +135,12 @@ def _carried_out(task: RunTask, benchmark: Benchmark) -> Run:
     )
 
 
-def _identity(method: str) -> str:
+def _identity(method: Method) -> str:
     """The identity that determines the random numbers of a method: its id, or the names of the file and the class of a
-    user's own. The folder of the file does not matter."""
+    user's own. The folder of the file does not matter; of a class that is passed itself, the name of its file neither.
+    """
+    if not isinstance(method, str):
+        return f":{method.__qualname__}"
     file = named_file(method)
     return method if file is None else f"{file.name}:{method.rpartition(':')[2]}"
 
@@ -148,7 +155,7 @@ def _stable_number(identity: str) -> int:
 
 def compare(
     benchmark: str | Path,
-    methods: Sequence[str],
+    methods: Sequence[Method],
     *,
     seeds: int,
     budget: str,
@@ -178,7 +185,7 @@ def compare(
 
     Args:
         benchmark: what :func:`nasbed.load` takes, as processes open it by name.
-        methods: ids, or ``file.py:ClassName``.
+        methods: ids, ``file.py:ClassName``, or classes; a class from a notebook runs in this process only.
         seeds: how many, from 0.
         budget: of each run, such as ``500ev`` or ``1e6s``.
         out: the folder of the runs.
@@ -201,6 +208,8 @@ def compare(
             nothing for; without it, lines are logged.
     """
     limit, out = Budget.parse(budget), Path(out)
+    methods = [_known_method(method) for method in methods]
+    _check_importable(methods, engine)
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
     opened_benchmark = load(benchmark)
     names = {method: short_name(method) for method in methods}
@@ -284,12 +293,16 @@ def compare(
     return load_runs(out)
 
 
-def short_name(method: str) -> str:
+def short_name(method: Method) -> str:
     """The name of this method's runs: the id of a registered one. For a user's own it is the ``name`` that its class
     sets, or else the name of the class."""
-    file, _, attribute = method.rpartition(":")
-    if named_file(method) is None:
-        return attribute
+    method = _known_method(method)
+    if isinstance(method, str):
+        file, _, attribute = method.rpartition(":")
+        if named_file(method) is None:
+            return attribute
+    else:
+        file, attribute = method.__module__, method.__name__
     name = vars(optimizer_class(method)).get("name", attribute)
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise InvalidOption(
@@ -303,7 +316,35 @@ def short_name(method: str) -> str:
     return name
 
 
-def run_name(method: str, guidance: Guidance | None) -> str:
+def _known_method(method: Method) -> Method:
+    """The method itself; a class of the registry by its id, so that both make the same runs."""
+    if isinstance(method, str):
+        return method
+    if not (isinstance(method, type) and issubclass(method, Optimizer)):
+        raise InvalidOption(
+            f"a method is an id, file.py:ClassName or a subclass of nasbed.Optimizer, got {shorten(method)}; known: "
+            f"{', '.join(OPTIMIZERS)}"
+        )
+    name = vars(method).get("name")
+    return name if isinstance(name, str) and name in OPTIMIZERS and OPTIMIZERS.get(name) is method else method
+
+
+def _check_importable(methods: Sequence[Method], engine: Engine | None) -> None:
+    """Raise for a class that other processes could not import, unless all runs are made in this one."""
+    if isinstance(engine, SerialEngine):
+        return
+    for method in methods:
+        if isinstance(method, str):
+            continue
+        typed_in = method.__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__")
+        if typed_in or "<locals>" in method.__qualname__:
+            raise InvalidOption(
+                f"other processes cannot import {method.__qualname__}, which is defined in a notebook, at a prompt or "
+                "in a function; run in one process, or put the class in a file"
+            )
+
+
+def run_name(method: Method, guidance: Guidance | None) -> str:
     """The name of this method's runs, guided or not."""
     return _guided_name(short_name(method), guidance)
 
@@ -312,9 +353,14 @@ def _guided_name(name: str, guidance: Guidance | None) -> str:
     return guidance.name(name) if guidance else name
 
 
-def _settings_by_name(settings: Mapping[str, Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def _settings_by_name(
+    settings: Mapping[str, Mapping[str, Any]], names: Mapping[Method, str]
+) -> dict[str, dict[str, Any]]:
     """Settings by the names of runs; for a user's own method, the name of its class is accepted too."""
-    by_class = {method.rpartition(":")[2]: name for method, name in names.items()}
+    by_class = {
+        method.rpartition(":")[2] if isinstance(method, str) else method.__name__: name
+        for method, name in names.items()
+    }
     by_name: dict[str, dict[str, Any]] = {}
     for owner, values in settings.items():
         if values:
@@ -363,7 +409,7 @@ def _broken(task: RunTask, benchmark: Benchmark, error: str) -> Run:
     )
 
 
-def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, Any]], benchmark: Benchmark) -> None:
+def _check_methods(methods: Sequence[Method], settings: Mapping[str, Mapping[str, Any]], benchmark: Benchmark) -> None:
     """Raise before any run for errors that would affect all runs of a method."""
     names = [short_name(method) for method in methods]
     if len(set(names)) < len(names):
@@ -391,11 +437,11 @@ def _check_methods(methods: Sequence[str], settings: Mapping[str, Mapping[str, A
     check_installed(methods, benchmark)
 
 
-def check_installed(methods: Sequence[str], benchmark: Benchmark) -> None:
+def check_installed(methods: Sequence[Method], benchmark: Benchmark) -> None:
     """Raise :class:`~nasbed.core.errors.MissingDependency`, before any run, if a registered method needs a package that
     is not installed."""
     for method in methods:
-        if method in OPTIMIZERS:
+        if isinstance(method, str) and method in OPTIMIZERS:
             try:
                 optimizer_class(method)(problem_of(benchmark), np.random.default_rng(0))
             except MissingDependency:
@@ -404,7 +450,7 @@ def check_installed(methods: Sequence[str], benchmark: Benchmark) -> None:
                 continue
 
 
-def _check_guidance(methods: Sequence[str], guidance: Sequence[Guidance | None]) -> None:
+def _check_guidance(methods: Sequence[Method], guidance: Sequence[Guidance | None]) -> None:
     names = [_guided_name("", guide) for guide in guidance]
     if len(set(names)) < len(names) or not names:
         repeated = next((guide.proxy for guide in guidance if guide and names.count(guide.name("")) > 1), "none")

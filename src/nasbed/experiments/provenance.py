@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import nasbed
 from nasbed.benchmarks.base import Benchmark
-from nasbed.core.code_fingerprint import file_fingerprint, named_file, object_fingerprint
+from nasbed.core.code_fingerprint import file_fingerprint, module_fingerprint, named_file, object_fingerprint
 from nasbed.core.errors import BadFile, NasbedError
 from nasbed.core.files import values_sha256
-from nasbed.optimizers import OPTIMIZERS
+from nasbed.optimizers import OPTIMIZERS, Optimizer
 
 if TYPE_CHECKING:
     from nasbed.experiments.runs import Run, Runs, Setup
@@ -27,7 +27,7 @@ class Provenance:
     run.
 
     ``source`` is empty for a method of nasbed's own, which has the version ``nasbed``. ``origin`` says where the source
-    of another is: ``/path/to/file.py:ClassName``, or the id of a plug-in.
+    of another is: ``/path/to/file.py:ClassName``, ``module:ClassName``, or the id of a plug-in.
     """
 
     nasbed: str  # the version
@@ -37,10 +37,14 @@ class Provenance:
     origin: str = ""
 
 
-def provenance_of(method: str, settings: Mapping[str, Any], benchmark: Benchmark) -> Provenance:
+Method = str | type[Optimizer]
+"""A search method: a registered id, ``file.py:ClassName``, or the class itself."""
+
+
+def provenance_of(method: Method, settings: Mapping[str, Any], benchmark: Benchmark) -> Provenance:
     """The provenance of a run of a method if it were made now."""
     origin = method_origin(method)
-    source = source_fingerprint(origin)
+    source = source_fingerprint(origin) if isinstance(method, str) else object_fingerprint(method)
     return Provenance(
         nasbed=nasbed.__version__,
         benchmark=benchmark_fingerprint(benchmark),
@@ -50,16 +54,22 @@ def provenance_of(method: str, settings: Mapping[str, Any], benchmark: Benchmark
     )
 
 
-def method_origin(method: str) -> str:
-    """The method by the full path of its file, so that it can be looked up from elsewhere; an id as it is."""
+def method_origin(method: Method) -> str:
+    """The method by the full path of its file, so that it can be looked up from elsewhere; an id as it is, and a class
+    by its module."""
+    if not isinstance(method, str):
+        return f"{method.__module__}:{method.__qualname__}"
     file = named_file(method)
     return method if file is None else f"{file}:{method.rpartition(':')[2]}"
 
 
 def source_fingerprint(origin: str) -> str:
-    """The fingerprint of a method's source, empty for nasbed's own. Raises an OSError or NasbedError if it is gone."""
+    """The fingerprint of a method's source, empty for nasbed's own. Raises an OSError or NasbedError if it is gone, as
+    a class is that was defined in a notebook."""
     file = named_file(origin)
-    return object_fingerprint(OPTIMIZERS.get(origin)) if file is None else file_fingerprint(file)
+    if file is not None:
+        return file_fingerprint(file)
+    return module_fingerprint(origin) if ":" in origin else object_fingerprint(OPTIMIZERS.get(origin))
 
 
 def benchmark_fingerprint(benchmark: Benchmark) -> str:
@@ -69,13 +79,13 @@ def benchmark_fingerprint(benchmark: Benchmark) -> str:
     return values_sha256((benchmark.fingerprint, *codes)) if codes else benchmark.fingerprint
 
 
-def check_benchmark(setup: Setup, benchmark: Benchmark, folder: Path) -> None:
+def check_benchmark(setup: Setup, benchmark: Benchmark, folder: str | Path) -> None:
     """Raise if runs would be judged by another benchmark than the one that they were made on. Runs of older versions of
     nasbed record no content and are out of date, see :func:`changes`."""
     check_content(setup, benchmark_fingerprint(benchmark), folder)
 
 
-def check_content(setup: Setup, fingerprint: str, folder: Path) -> None:
+def check_content(setup: Setup, fingerprint: str, folder: str | Path) -> None:
     """Raise where the runs of a folder were made on another content of the benchmark than the one with this
     fingerprint."""
     if setup.benchmark_sha256 not in ("", fingerprint):

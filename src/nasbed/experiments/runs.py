@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, InvalidOption, first_line, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
+from nasbed.core.upward import call_facade, html_view
 from nasbed.experiments.provenance import Provenance
 from nasbed.experiments.run_checks import (
     COLUMNS,
@@ -28,6 +29,10 @@ from nasbed.experiments.run_checks import (
     check_run,
     objective_of,
 )
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
 
 _UNREADABLE = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError),
@@ -105,7 +110,7 @@ class Setup:
     """The preset that a method's settings are from, with what differs, by the name of its runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Runs:
     """A set of runs on one benchmark."""
 
@@ -128,14 +133,39 @@ class Runs:
         """Whether every run broke, or has no evaluation that gave a value."""
         return all(run.error or np.isnan(run.value).all() for run in self.runs)
 
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an evaluation, in the order in which they ended: ``method``, ``seed``, ``evaluation`` (from 1),
+        ``architecture`` as text, ``fidelity``, ``status``, the objective and the other metrics by key, ``start_s`` and
+        ``end_s`` on the simulated clock. ``incumbent`` is the objective's value of the incumbent after the evaluation,
+        ``incumbent_evaluation`` which one that is. Needs pandas (``pip install 'nasbed[pandas]'``)."""
+        return call_facade("run_views:runs_frame", self)
+
+    def plot(self, over: Literal["time", "evaluations"] = "evaluations") -> alt.LayerChart:
+        """The regret of each method's incumbent: the median over seeds and the quartiles, as an altair chart that a
+        notebook shows without a network. ``over`` is what the horizontal axis counts."""
+        chart: alt.LayerChart = call_facade("run_views:regret_chart", self, over)
+        return chart
+
+    def write_report(self, folder: str | Path) -> Path:
+        """Write the page of ``nasbed report`` with its figures and numbers into a folder; the path of the page."""
+        return Path(call_facade("run_views:write_runs_report", self, Path(folder)))
+
+    def __repr__(self) -> str:
+        methods = ", ".join(self.methods)
+        return f"<{len(self.runs)} runs on {self.setup.benchmark}: {methods}; {self.setup.budget} each>"
+
+    def _repr_html_(self) -> str | None:
+        return html_view("run_views:runs_html", self)
+
     @property
     def finished(self) -> Runs:
         """Those that did not break."""
         return replace(self, runs=[run for run in self.runs if not run.error])
 
 
-def save_run(folder: Path, run: Run) -> None:
+def save_run(folder: str | Path, run: Run) -> None:
     """Write one run to its own file, which is complete or absent."""
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {name: getattr(run, name) for name in COLUMNS}
     arrays |= {f"{OTHER}{key}": column for key, column in run.others.items()}
@@ -155,8 +185,9 @@ def traceback_file(folder: Path, method: str, seed: int) -> Path:
     return folder / f"{method}-{seed}.traceback.txt"
 
 
-def load_run(path: Path) -> Run:
+def load_run(path: str | Path) -> Run:
     """The inverse of :func:`save_run`; other files are refused."""
+    path = Path(path)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as data:  # numpy leaves some damaged files open
             arrays = {name: data[name] for name in data if name != "facts"}
@@ -174,7 +205,8 @@ def load_run(path: Path) -> Run:
         raise BadFile(f"{path} is not a complete run: {first_line(error)}; delete it") from None
 
 
-def save_setup(folder: Path, setup: Setup) -> None:
+def save_setup(folder: str | Path, setup: Setup) -> None:
+    folder = Path(folder)
     data = asdict(setup) | {"objective": setup.objective.to_json()}
     folder.mkdir(parents=True, exist_ok=True)
     with complete_file(folder / "setup.json") as draft:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.code_fingerprint import object_fingerprint
@@ -116,6 +117,13 @@ def score_architectures(
             raise
         journal.remove()
     return table
+
+
+def drawn_rows(rows: NDArray[np.int64], count: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
+    """``count`` of some rows, drawn at random and in their order; all where that is not less."""
+    if count is None or count >= len(rows):
+        return rows
+    return rows[np.sort(rng.permutation(len(rows))[:count])]
 
 
 def random_architectures(searched: SearchSpace, count: int, rng: np.random.Generator) -> list[Architecture]:

@@ -19,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nasbed
+from nasbed.core.data_frames import check_pandas
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, UnknownName, nearest, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.home import embedded_home
 from nasbed.spaces import SearchSpace, space
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 METADATA = b"nasbed.scores"
@@ -126,6 +128,12 @@ class ScoreTable:
             None if self.no_score is None else self.no_score[rows],
             None if self.remarks is None else self.remarks[rows],
         )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an architecture and a seed, with the columns of the file: ``architecture`` as text, ``seed``, a
+        column of scores and one of seconds a proxy. Needs pandas (``pip install 'nasbed[pandas]'``)."""
+        check_pandas()
+        return self._arrow().to_pandas()
 
     # --- files -------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
@@ -29,21 +28,27 @@ def export_results(results: Results, path: str | Path, progress: Progress | None
         raise InvalidOption(f"a table is exported as {' or '.join(SUFFIXES)}, got {path.name}; change the suffix")
     if path.is_dir():
         raise InvalidOption(f"a table is exported to a file, {path} is a folder; name a file in it")
-    searched = results.space
-    keys = [metric.key for metric in results.about.metrics]
-    schema = _schema(arrow_schema(searched.code_length, keys), searched.code_length)
+    schema = _schema(results)
     opener = csv.CSVWriter if path.suffix == ".csv" else parquet.ParquetWriter
     written = 0
     with complete_file(path) as draft, draft.open("wb") as file, opener(file, schema) as writer:
         for rows in results.batches():
-            writer.write_table(_table(rows, searched, schema))
+            writer.write_table(_table(rows, results.space, schema))
             written += len(rows)
             if progress is not None:
                 progress(written)
     return written
 
 
-def _schema(stored: pa.Schema, code_length: int) -> pa.Schema:
+def arrow_table(results: Results) -> pa.Table:
+    """All rows in memory, with the columns of :func:`export_results`."""
+    schema = _schema(results)
+    return pa.concat_tables(_table(rows, results.space, schema) for rows in results.batches())
+
+
+def _schema(results: Results) -> pa.Schema:
+    code_length, keys = results.space.code_length, [metric.key for metric in results.about.metrics]
+    stored = arrow_schema(code_length, keys)
     plain = [
         pa.field(field.name, pa.string(), field.nullable) if pa.types.is_dictionary(field.type) else field
         for field in list(stored)[code_length:]
@@ -52,10 +57,8 @@ def _schema(stored: pa.Schema, code_length: int) -> pa.Schema:
 
 
 def _table(rows: Rows, searched: SearchSpace, schema: pa.Schema) -> pa.Table:
-    """The stored columns with the code as text; each distinct architecture is formatted once."""
+    """The stored columns with the code as text."""
     stored = to_arrow(rows, arrow_schema(searched.code_length, list(rows.values)))
-    different, owner = np.unique(rows.codes, axis=0, return_inverse=True)
-    texts = pa.array([searched.format(arch) for arch in searched.architectures(different)])
-    columns = {"architecture": texts.take(pa.array(owner.ravel()))}
+    columns = {"architecture": pa.array(searched.texts(rows.codes), pa.string())}
     columns |= {name: stored[name].cast(schema.field(name).type) for name in schema.names[1:]}
     return pa.table(columns, schema=schema)

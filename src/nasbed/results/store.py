@@ -17,11 +17,14 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nasbed
+from nasbed.core.data_frames import check_pandas
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.files import values_sha256
 from nasbed.core.locks import SharedHold, remove_unless_held, waiting_lock
+from nasbed.core.upward import html_view
 from nasbed.core.verified_files import first_changed, write_stamp
 from nasbed.results.cache import Cache
 from nasbed.results.cache.builder import CacheBuilder
@@ -33,6 +36,10 @@ from nasbed.results.rows import Rows
 from nasbed.results.searches import FILE_NAME as SEARCHES
 from nasbed.results.searches import RecordedSearches, read_searches, write_searches
 from nasbed.spaces import SearchSpace, space
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 LOCK = ".lock"
 
@@ -114,6 +121,25 @@ class Results:
         if f"{self.data.name}/{SEARCHES}" not in self.manifest.files:
             return None
         return read_searches(self.data / SEARCHES, self.space.code_length)
+
+    def to_arrow(self) -> pa.Table:
+        """All rows as a pyarrow table: ``architecture`` as text, ``method``, ``seed``, ``fidelity``, ``status``,
+        ``train_time_s``, ``timestamp`` and the metrics by key."""
+        from nasbed.results.export import arrow_table
+
+        return arrow_table(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """:meth:`to_arrow` as a data frame; needs pandas (``pip install 'nasbed[pandas]'``)."""
+        check_pandas()
+        return self.to_arrow().to_pandas()
+
+    def __repr__(self) -> str:
+        rows, architectures = self.manifest.rows, self.manifest.architectures
+        return f"<results {self.about.name}: {self.about.space}, {rows} rows, {architectures} architectures>"
+
+    def _repr_html_(self) -> str | None:
+        return html_view("views:results_html", self)
 
     def verify(self) -> None:
         """Raise unless every file has the size and checksum that the manifest names, whatever was checked before."""

@@ -28,6 +28,9 @@ Batch = Sequence[Architecture] | Codes
 
 Codes are trusted: check what comes from outside with :meth:`SearchSpace.validate`."""
 
+ArchitectureLike = Architecture | str | Mapping[str, Any]
+"""An architecture, its text, or its configuration: a dictionary or a ConfigSpace ``Configuration``."""
+
 LISTABLE = 10_000_000
 """Spaces up to this size can be enumerated."""
 
@@ -219,6 +222,20 @@ class SearchSpace(ABC):
             raise ParseError(f"a configuration maps parameter names to values, got {shorten(config)}")
         return values
 
+    def architecture(self, like: ArchitectureLike) -> Architecture:
+        """The architecture that is given as itself, by its text (:meth:`parse`) or by its configuration
+        (:meth:`from_config`). An :class:`~nasbed.core.architecture.Architecture` is returned unchecked."""
+        if isinstance(like, Architecture):
+            return like
+        if isinstance(like, str):
+            return self.parse(like)
+        if isinstance(like, Mapping):
+            return self.from_config(like)
+        raise InvalidArchitecture(
+            f"{self.name} takes an Architecture, its text or its configuration, got {type(like).__name__} "
+            f"{shorten(like)}; make one with parse or from_native"
+        )
+
     # --- batches -----------------------------------------------------------------------------------------------------
 
     def codes(self, archs: Batch) -> Codes:
@@ -240,6 +257,12 @@ class SearchSpace(ABC):
     def architectures(self, codes: Codes) -> list[Architecture]:
         """The inverse of :meth:`codes`."""
         return [Architecture(self.name, tuple(row)) for row in self.codes(codes).tolist()]
+
+    def texts(self, archs: Batch) -> list[str]:
+        """:meth:`format` of a batch; each distinct architecture is formatted once."""
+        different, owner = np.unique(self.codes(archs), axis=0, return_inverse=True)
+        texts = [self.format(arch) for arch in self.architectures(different)]
+        return [texts[position] for position in owner.ravel().tolist()]
 
     def encode(self, archs: Batch, how: str = "onehot") -> NDArray[np.float32]:
         """A batch as feature vectors ``[n, features]``; ``encodings`` names the ways this space has.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nasbed.core.errors import InvalidOption
+from nasbed.core.errors import InvalidOption, nearest
 from nasbed.core.metric import Metric
 from nasbed.results.manifest import FILE_NAME
 from nasbed.results.splits import RowSplit, stratified_split
@@ -261,3 +261,15 @@ def _digest(*parts: Examples) -> str:
         for column in (part.codes, part.y):
             digest.update(np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()
+
+
+def search_metric(results: Results, key: str | None) -> Metric | None:
+    """The metric of a table with that key, which a search can optimise; None for none, which is the table's own."""
+    if key is None:
+        return None
+    by_key = results.about.by_key
+    if key not in by_key:
+        raise InvalidOption(f"{results.about.name} has no metric {key!r}; {nearest(key, by_key)}")
+    if by_key[key].split == "test":
+        raise InvalidOption(f"a search optimises a validation metric, got {key}; name another with --metric")
+    return by_key[key]

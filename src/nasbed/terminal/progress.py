@@ -1,4 +1,4 @@
-"""Progress bars, on standard error and only on a terminal."""
+"""Progress bars: on standard error where that is a terminal, in the output of a cell in a notebook, else none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, ProgressColumn
 
 LINE_S = 30.0
 """Without a terminal, seconds between two lines about the progress."""
@@ -28,14 +28,10 @@ def note(line: str) -> None:
 @contextmanager
 def byte_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
     """A bar of bytes with rate and remaining time. The yielded function sets the completed and the total bytes."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with bars(*columns, TimeRemainingColumn()) as bar:
         task = bar.add_task(title, total=None)
         yield lambda completed, total: bar.update(task, completed=completed, total=total)
 
@@ -43,12 +39,9 @@ def byte_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
 @contextmanager
 def share_bar(title: str) -> Iterator[Callable[[float], None]]:
     """A bar of the completed share. The yielded function sets it, from 0 to 1."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with bars(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()) as bar:
         task = bar.add_task(title, total=1.0)
         yield lambda share: bar.update(task, completed=share)
 
@@ -56,7 +49,7 @@ def share_bar(title: str) -> Iterator[Callable[[float], None]]:
 @contextmanager
 def row_bars() -> Iterator[Callable[[str, int, int | None], None]]:
     """A bar of rows per table. The yielded function takes the table's name, the completed and the total rows."""
-    with _counted_bars() as bar:
+    with counted_bars() as bar:
         tasks = {}
 
         def report_progress(name: str, completed: int, total: int | None) -> None:
@@ -73,16 +66,16 @@ def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
 
     Without a terminal it prints a line when all runs of a name have finished, and every ``LINE_S`` seconds before.
     """
-    with _counted_bars() as bars:
-        tasks = {name: bars.add_task(name, total=total) for name, total in totals.items()}
+    with counted_bars() as shown:
+        tasks = {name: shown.add_task(name, total=total) for name, total in totals.items()}
         completed = dict.fromkeys(totals, 0)
         last = monotonic()
 
         def report_finished(name: str) -> None:
             nonlocal last
-            bars.advance(tasks[name])
+            shown.advance(tasks[name])
             completed[name] += 1
-            if not bars.console.is_terminal and (completed[name] == totals[name] or monotonic() - last > LINE_S):
+            if shown.disable and (completed[name] == totals[name] or monotonic() - last > LINE_S):
                 last = monotonic()
                 note(f"{name}: {completed[name]} of {totals[name]}")
 
@@ -105,7 +98,7 @@ def method_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str, int, str],
 @contextmanager
 def stage_bar(title: str, stages: Sequence[str]) -> Iterator[Callable[[str], None]]:
     """A bar over named stages. The yielded function takes the stage that starts."""
-    with _counted_bars() as bar:
+    with counted_bars() as bar:
         task = bar.add_task(title, total=len(stages))
         yield lambda stage: bar.update(task, completed=stages.index(stage), description=f"{title}: {stage}")
 
@@ -127,35 +120,32 @@ def count_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda completed, total: bar.update(task, completed=completed, total=total)
 
 
-def _counted_bars() -> Progress:
-    """Bars with a description, a count and the elapsed time; invisible without a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def counted_bars() -> Progress:
+    """Bars with a description, a count and the elapsed time."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return bars(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
 
 def _timed_bar(title: str, *, described: bool = False) -> Progress:
     """A bar with elapsed and remaining time; ``described`` adds the task's description."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = [TextColumn(title), BarColumn(), MofNCompleteColumn(), *([TextColumn("{task.description}")] * described)]
+    return bars(*columns, TimeElapsedColumn(), TimeRemainingColumn(), title=title)
+
+
+def bars(*columns: ProgressColumn, title: str = "") -> Progress:
+    """Bars with these columns, which vanish at the end; in a notebook as HTML, without a terminal ``disable``d.
+
+    ``title`` is what a notebook shows before the description of a task.
+    """
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import Progress
 
     console = Console(stderr=True)
-    columns = [TextColumn(title), BarColumn(), MofNCompleteColumn(), *([TextColumn("{task.description}")] * described)]
-    return Progress(
-        *columns,
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+    if console.is_jupyter:
+        from nasbed.terminal.notebook_bars import NotebookBars
+
+        return NotebookBars(title)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -251,7 +251,7 @@ def _architectures(
 
     from nasbed.benchmarks.catalog import load_table
     from nasbed.experiments.architecture_lists import listed_architectures
-    from nasbed.experiments.scoring import random_architectures
+    from nasbed.experiments.scoring import drawn_rows, random_architectures
     from nasbed.proxies.table import open_scores
     from nasbed.spaces import space
 
@@ -272,9 +272,7 @@ def _architectures(
         assert table is not None
         benchmark = load_table(table, rule="a table lists architectures", remedy="score random ones with --space")
         searched, codes = benchmark.space, benchmark.cache.codes
-    if count is not None and count < len(codes):
-        codes = codes[np.sort(rng.permutation(len(codes))[:count])]
-    return searched.architectures(codes)
+    return searched.architectures(drawn_rows(codes, count, rng))
 
 
 def _print_scores(scored: ScoreTable, names: Sequence[str], out: Path, json: bool) -> None:

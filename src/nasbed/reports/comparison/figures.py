@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.drawing.marks import SEQUENTIAL, Chart, inline, log_ticks, number, significant
+from nasbed.drawing.notebooks import NotebookChart
 from nasbed.drawing.palette import LineStyle
 from nasbed.drawing.themes import NUMBER
 from nasbed.reports.comparison.data import Comparison, MethodCurve, VisitedArchitectures
@@ -170,7 +171,7 @@ def _layered(layers: Sequence[Any], on_page: bool) -> Chart:
     """One chart of all layers. Altair copies a whole chart to change its size, so it is created with it."""
     if on_page:
         return alt.layer(*layers, height=HEIGHT).add_params(alt.param(name="hidden", value=[]))
-    return alt.layer(*layers, width=WIDTH, height=HEIGHT)
+    return NotebookChart(layer=list(layers), width=WIDTH, height=HEIGHT)
 
 
 def _colour(styles: Mapping[str, LineStyle], on_page: bool) -> Any:

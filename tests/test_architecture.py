@@ -37,6 +37,7 @@ LAYERS = [
     {"drawing"},
     {"reports"},
     {"terminal"},
+    {"facade"},
     {"studies"},
     {"compat"},
     {"cli"},

@@ -163,7 +163,7 @@ def test_tabular_refuses_in_one_line_and_says_what_there_is(nb101_table: Tabular
         (lambda: nb101_table.query(absent), "is not one of them"),
         (lambda: nb101_table.query_many([arch, absent]), "is not one of them"),
         (lambda: nb101_table.query(Architecture("transnas-micro", arch.code)), "belongs to the space"),
-        (lambda: nb101_table.query("conv3x3:0/output:1"), "takes an Architecture"),  # type: ignore[arg-type]
+        (lambda: nb101_table.query(5), "takes an Architecture"),  # type: ignore[arg-type]
         (lambda: nb101_table.query(Architecture("nb101", (0,) * 6)), "path from input to output"),
         (lambda: nb101_table.query_many(np.zeros((1, 6), dtype=np.int64)), "path from input to output"),
         (lambda: nb101_table.query_many(np.zeros((1, 5))), "integer array"),  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
-from nasbed.core.upward import html_view
+from nasbed.core.presentation.upward import html_view
 from nasbed.spaces.base import ArchitectureLike, Batch, SearchSpace
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.data_frames import data_frame
 from nasbed.core.metric import Metric
 from nasbed.core.metric_values import MetricValues
 from nasbed.core.observation import Observation
+from nasbed.core.presentation.data_frames import data_frame
 from nasbed.core.status import STATUSES
 from nasbed.spaces import SearchSpace
 from nasbed.spaces import space as registered_space

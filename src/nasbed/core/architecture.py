@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from nasbed.core.errors import ParseError, shorten
-from nasbed.core.upward import html_view
+from nasbed.core.presentation.upward import html_view
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, InvalidOption, first_line, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
-from nasbed.core.upward import call_facade, html_view
+from nasbed.core.presentation.upward import call_facade, html_view
 from nasbed.experiments.provenance import Provenance
 from nasbed.experiments.run_checks import (
     COLUMNS,

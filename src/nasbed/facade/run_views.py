@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nasbed.benchmarks import Benchmark, load
-from nasbed.core.data_frames import data_frame
 from nasbed.core.errors import InvalidOption, UnknownName
+from nasbed.core.presentation.data_frames import data_frame
 from nasbed.core.status import STATUSES
 from nasbed.drawing.notebooks import NotebookCard
 from nasbed.drawing.palette import looks

@@ -14,7 +14,7 @@ from nasbed.drawing.notebooks import NotebookCard
 from nasbed.drawing.number_texts import short
 from nasbed.results.rows import UNKNOWN
 from nasbed.results.store import Results
-from nasbed.spaces import SearchSpace, space
+from nasbed.spaces import SPACES, SearchSpace, space
 
 FIRST_ROWS = 5
 """How many rows of a table are shown."""
@@ -37,13 +37,13 @@ def architecture_html(architecture: Architecture) -> str:
 
 def benchmark_html(benchmark: Benchmark) -> str:
     """What it is, what it measures, and how to ask it."""
-    kind = "a model predicts the answers" if benchmark.predicts else "answers are measured"
+    kind = "predicted by a model" if benchmark.predicts else "measured before"
     held = benchmark.held_count
     facts: dict[str, object] = {
         "space": f"{benchmark.space.name}: {benchmark.space.title}",
         "architectures": _size(benchmark.space) if held is None else held,
         "dataset": benchmark.dataset_name or "not recorded",
-        "answers": "each query really trains" if benchmark.is_live else kind,
+        "answers": "measured now: each query trains a network" if benchmark.is_live else kind,
         "objective": f"{benchmark.objective.direction} {_metric(benchmark.objective)}",
         "metrics": ", ".join(map(_metric, benchmark.metrics)),
         "judged by": _metric(benchmark.judge) if benchmark.judge else "nothing: no test results, no means",
@@ -53,7 +53,7 @@ def benchmark_html(benchmark: Benchmark) -> str:
     code = (
         "architecture = benchmark.space.sample(rng)   # or its text, or its configuration\n"
         f'benchmark.query(architecture, seed=0)["{benchmark.objective.key}"]\n'
-        "benchmark.query_many(architectures).to_pandas()"
+        f"benchmark.query_many(architectures).to_pandas({'' if benchmark.space.name in SPACES else 'benchmark.space'})"
     )
     return NotebookCard(benchmark.name, facts, code=code).html()
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nasbed
-from nasbed.core.data_frames import check_pandas
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, UnknownName, nearest, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.home import embedded_home
+from nasbed.core.presentation.data_frames import check_pandas
 from nasbed.spaces import SearchSpace, space
 
 if TYPE_CHECKING:

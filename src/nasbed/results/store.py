@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nasbed
-from nasbed.core.data_frames import check_pandas
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.files import values_sha256
 from nasbed.core.locks import SharedHold, remove_unless_held, waiting_lock
-from nasbed.core.upward import html_view
+from nasbed.core.presentation.data_frames import check_pandas
+from nasbed.core.presentation.upward import html_view
 from nasbed.core.verified_files import first_changed, write_stamp
 from nasbed.results.cache import Cache
 from nasbed.results.cache.builder import CacheBuilder

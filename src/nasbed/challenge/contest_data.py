@@ -51,8 +51,9 @@ class ContestData:
         return {name: value for name, value in self.metadata.items() if name not in WITHHELD}
 
 
-def open_contest_data(folder: Path) -> ContestData:
+def open_contest_data(folder: str | Path) -> ContestData:
     """Check the shapes and the metadata of a folder, so that its faults do not count as a submission's failure."""
+    folder = Path(folder)
     missing = [name for name in (*INPUTS, "test_y") if not (folder / f"{name}.npy").is_file()]
     if not (folder / "metadata").is_file() or missing:
         lacks = ", ".join([f"{name}.npy" for name in missing] or ["metadata"])

@@ -20,9 +20,9 @@ from nasbed.core.versions import package_versions
 
 
 def run_challenge(
-    submission: Path,
-    datasets: Sequence[Path],
-    out: Path,
+    submission: str | Path,
+    datasets: Sequence[str | Path],
+    out: str | Path,
     *,
     limits: Limits,
     seed: int = 0,
@@ -48,6 +48,7 @@ def run_challenge(
         tick: Called with the seconds that have passed.
         on_result: Called with each result.
     """
+    submission, out = Path(submission), Path(out)
     contests = [open_contest_data(folder) for folder in datasets]
     names = [data.name for data in contests]
     repeated = next((name for name in names if names.count(name) > 1), None)

@@ -38,8 +38,9 @@ class Submission:
 
 
 @contextmanager
-def open_submission(path: Path, scratch: Path) -> Iterator[Submission]:
+def open_submission(path: str | Path, scratch: str | Path) -> Iterator[Submission]:
     """Open a submission without running any of it; an archive is unpacked in the folder ``scratch``."""
+    path, scratch = Path(path), Path(scratch)
     if not path.exists():
         raise InvalidOption(f"a submission is a folder or an archive of one, {path} does not exist; check the path")
     name = path.resolve().name

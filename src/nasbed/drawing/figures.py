@@ -37,9 +37,10 @@ def check_formats(formats: Iterable[str]) -> None:
             raise InvalidOption(f"a figure is saved as {', '.join(FORMATS)}, got {form!r}; {nearest(form, FORMATS)}")
 
 
-def save_figures(charts: Mapping[str, alt.TopLevelMixin], folder: Path, formats: Iterable[str]) -> None:
+def save_figures(charts: Mapping[str, alt.TopLevelMixin], folder: str | Path, formats: Iterable[str]) -> None:
     """Write every figure under its name in every format into a folder, which is created if needed. A file appears only
     when it is complete."""
+    folder = Path(folder)
     formats = tuple(formats)
     check_formats(formats)
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +72,7 @@ def _without_readers(value: Any) -> Any:
 
 
 def write_report(
-    folder: Path,
+    folder: str | Path,
     title: str,
     *,
     sections: Sequence[Section],
@@ -89,6 +90,7 @@ def write_report(
         numbers: the numbers of the page, for scripts.
         formats: how figures are saved: svg, png, pdf.
     """
+    folder = Path(folder)
     save_figures(figures, folder / "figures", formats)
     write_numbers(folder, numbers)
     write_page(folder / "report.html", title, sections, charts=figures)

@@ -35,9 +35,10 @@ class Section:
 
 
 def write_page(
-    path: Path, title: str, sections: Sequence[Section], *, charts: Mapping[str, Chart] | None = None
+    path: str | Path, title: str, sections: Sequence[Section], *, charts: Mapping[str, Chart] | None = None
 ) -> None:
     """Write the page; the file appears only when it is complete. Blocks refer to ``charts`` by name."""
+    path = Path(path)
     figures = {}
     if charts:
         from nasbed.drawing.panels import page_panels
@@ -57,8 +58,9 @@ def write_page(
         draft.write_text(html, encoding="utf-8")
 
 
-def write_numbers(folder: Path, numbers: Mapping[str, Any]) -> None:
+def write_numbers(folder: str | Path, numbers: Mapping[str, Any]) -> None:
     """Write ``numbers.json``, the numbers of a page for scripts, into a folder, which is created if needed."""
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with complete_file(folder / "numbers.json") as draft:
         draft.write_text(json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")

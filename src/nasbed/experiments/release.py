@@ -113,8 +113,9 @@ class ReleasePlan:
             raise InvalidOption("a release has at least 1 table; add [[tables]]")
 
     @classmethod
-    def read(cls, path: Path) -> ReleasePlan:
+    def read(cls, path: str | Path) -> ReleasePlan:
         """The plan in a TOML file."""
+        path = Path(path)
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -146,7 +147,12 @@ class ReleasedPart:
 
 
 def release(
-    plan: ReleasePlan, journals: Path, out: Path, *, processes: int = 1, on_progress: OnProgress = lambda _: None
+    plan: ReleasePlan,
+    journals: str | Path,
+    out: str | Path,
+    *,
+    processes: int = 1,
+    on_progress: OnProgress = lambda _: None,
 ) -> list[ReleasedPart]:
     """Make everything that a plan names, as a new folder that appears only when it is complete.
 
@@ -157,6 +163,7 @@ def release(
         processes: how many fit the members of an ensemble at once.
         on_progress: called with the name of what is made next.
     """
+    journals, out = Path(journals), Path(out)
     if out.exists():
         raise InvalidOption(f"a release is a new folder, {out} exists; remove it or name another")
     draft = out.with_name(f".{secrets.token_hex(8)}.partial")

@@ -45,8 +45,9 @@ class InstalledPart:
     """False where the same was there before."""
 
 
-def write_archive(folder: Path, archive: Path) -> str:
+def write_archive(folder: str | Path, archive: str | Path) -> str:
     """Write the release in a folder as one file, and return its SHA-256. The file appears when it is complete."""
+    folder, archive = Path(folder), Path(archive)
     if not archive.name.endswith(SUFFIX):
         raise InvalidOption(f"an archive of a release is called NAME{SUFFIX}, got {archive.name}")
     files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
@@ -70,7 +71,9 @@ def write_archive(folder: Path, archive: Path) -> str:
     return digest
 
 
-def install_archive(archive: Path, home: Path, say: Callable[[str], None] = lambda _: None) -> list[InstalledPart]:
+def install_archive(
+    archive: str | Path, home: str | Path, say: Callable[[str], None] = lambda _: None
+) -> list[InstalledPart]:
     """Install the tables and surrogates of a release into a home, all or none. What is there already stays; if it has
     other content, nothing is installed.
 
@@ -79,6 +82,7 @@ def install_archive(archive: Path, home: Path, say: Callable[[str], None] = lamb
         home: where to install.
         say: called with a line while another process installs there.
     """
+    archive, home = Path(archive), Path(home)
     home.mkdir(parents=True, exist_ok=True)
     with locked(home / "release", say, doing="installing a"), _unpacked(archive, home) as unpacked:
         parts = []

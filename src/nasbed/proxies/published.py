@@ -22,7 +22,7 @@ SUITE_ZERO = "NAS-Bench-Suite-Zero (Krishnakumar et al., 2022)"
 
 
 def published_scores(
-    path: Path,
+    path: str | Path,
     *,
     searched: str = "",
     dataset: str = "",
@@ -45,6 +45,7 @@ def published_scores(
         negated: The proxies whose sign changes.
         source: Who published the scores; the file's name by default.
     """
+    path = Path(path)
     if not path.is_file():
         raise BadFile(f"{path} is not a file of published scores; check the path")
     if path.suffix == ".json":

@@ -101,8 +101,9 @@ def score_chart(board: Leaderboard, dataset: str) -> Chart:
     return (bars + labels).properties(width=WIDTH, height=ROW * len(rows))
 
 
-def write_leaderboard(board: Leaderboard, folder: Path) -> None:
+def write_leaderboard(board: Leaderboard, folder: str | Path) -> None:
     """Write ``report.html`` and ``numbers.json`` into a folder, which is created if needed."""
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_numbers(folder, leaderboard_numbers(board))
     results = [result for standing in board.standings for result in standing.results.values()]

@@ -29,7 +29,7 @@ TEXTS = {
 }
 
 
-def write_tuning_report(path: Path, tuned: TuningResult, *, command: str = "", next_command: str = "") -> None:
+def write_tuning_report(path: str | Path, tuned: TuningResult, *, command: str = "", next_command: str = "") -> None:
     """Write one self-contained page about a tuning."""
     charts: dict[str, Chart] = {"trials": _trials(tuned)}
     panels = _panels(tuned)

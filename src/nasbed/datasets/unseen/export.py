@@ -28,7 +28,7 @@ SIDE = 96
 
 
 def write_unseen(
-    dataset: UnseenGenerator, generated: GeneratedDataset, folder: Path, *, seed: int, progress: Progress
+    dataset: UnseenGenerator, generated: GeneratedDataset, folder: str | Path, *, seed: int, progress: Progress
 ) -> dict[str, str]:
     """Write the folder, which appears only when complete. Returns the SHA-256 of each array by file name.
 
@@ -41,6 +41,7 @@ def write_unseen(
         seed: The seed that generated the dataset.
         progress: Called while images are written.
     """
+    folder = Path(folder)
     if folder.exists():
         raise InvalidOption(f"a dataset is written to a new folder, {folder} exists; name another or remove it")
     dataset.check(generated)

@@ -68,7 +68,7 @@ def tune(
     data: Results | TableSplit,
     *,
     trials: int,
-    out: Path,
+    out: str | Path,
     score: Score = "skt",
     settings: Mapping[str, Any] | None = None,
     engine: Engine | None = None,
@@ -106,6 +106,7 @@ def tune(
         timeout_s: seconds a fit.
         progress: called with each trial that ended, first with those that the folder holds.
     """
+    out = Path(out)
     kind = SURROGATES.get(model) if isinstance(model, str) else model
     if score not in SCORES:
         raise InvalidOption(f"tuning is for {' or '.join(SCORES)}, got {score!r}")
@@ -194,8 +195,9 @@ def _save_best(out: Path, tuned: TuningResult, test_sha256: str) -> None:
         draft.write_text(json.dumps(data, indent=1) + "\n")
 
 
-def load_settings(path: Path, model: str) -> dict[str, Any]:
+def load_settings(path: str | Path, model: str) -> dict[str, Any]:
     """The settings in a file: those of ``best.json`` of a tuning of that model, or a plain JSON object."""
+    path = Path(path)
     data = read_json(path)
     if not isinstance(data.get("settings"), dict):
         return data
@@ -207,8 +209,9 @@ def load_settings(path: Path, model: str) -> dict[str, Any]:
     return settings
 
 
-def load_runtime_settings(path: Path) -> tuple[str, dict[str, Any]]:
+def load_runtime_settings(path: str | Path) -> tuple[str, dict[str, Any]]:
     """The runtime model and its settings in ``best.json`` of a tuning for ``train_time_s``."""
+    path = Path(path)
     data = read_json(path)
     if not isinstance(data.get("settings"), dict) or data.get("metric") != TRAIN_TIME.key:
         raise InvalidOption(f"{path} is not of a tuning for {TRAIN_TIME.key}; make one: nasbed tune --metric")

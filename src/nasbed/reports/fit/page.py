@@ -50,7 +50,7 @@ LEVELS_TEXT = (
 
 
 def write_fit_report(
-    path: Path,
+    path: str | Path,
     artefact: Artefact,
     test: Examples,
     *,

@@ -28,7 +28,7 @@ SCATTER = (
 
 
 def write_proxies_report(
-    judged: Sequence[JudgedTask], folder: Path, *, formats: Iterable[str] = ("svg", "png")
+    judged: Sequence[JudgedTask], folder: str | Path, *, formats: Iterable[str] = ("svg", "png")
 ) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     if not judged:

@@ -127,7 +127,7 @@ def generalisation_study(
     *,
     seeds: int,
     budget: str,
-    out: Path,
+    out: str | Path,
     engine: Engine | None = None,
     groups: Mapping[str, Sequence[Variant]] = GROUPS,
     progress: Callable[[str], None] | None = None,
@@ -143,6 +143,7 @@ def generalisation_study(
         groups: the variants by group.
         progress: called with the space, ``small`` or ``full``, of each finished run.
     """
+    out = Path(out)
     places = {}
     for place, name in {"small": part_of(benchmark), "full": benchmark}.items():
 

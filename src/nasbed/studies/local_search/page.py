@@ -155,7 +155,7 @@ def local_search_figures(study: LocalSearchStudy) -> dict[str, Chart]:
 
 
 def write_local_search_report(
-    study: LocalSearchStudy, folder: Path, *, formats: Iterable[str] = ("svg", "png")
+    study: LocalSearchStudy, folder: str | Path, *, formats: Iterable[str] = ("svg", "png")
 ) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     facts: dict[str, object] = {

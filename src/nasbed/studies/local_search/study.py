@@ -112,7 +112,7 @@ def local_search_study(
     seeds: int = 20,
     budget: str = "1500ev",
     early: float = EARLY,
-    out: Path,
+    out: str | Path,
     engine: Engine | None = None,
     progress: Callable[[str, int, str], None] | None = None,
 ) -> LocalSearchStudy:
@@ -128,6 +128,7 @@ def local_search_study(
         engine: carries out the runs.
         progress: as for :func:`~nasbed.experiments.compare.compare`.
     """
+    out = Path(out)
     limit = Budget.parse(budget)
     if not 0 < early < 1:
         raise InvalidOption(f"early is a share of the budget above 0 and below 1, got {early:g}; 0.1 is the paper's")

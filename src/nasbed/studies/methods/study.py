@@ -84,7 +84,7 @@ def methods_study(
     *,
     seeds: int,
     budget: str,
-    out: Path,
+    out: str | Path,
     preset: str = "",
     engine: Engine | None = None,
     timeout_s: float | None = None,
@@ -103,6 +103,7 @@ def methods_study(
         timeout_s: wall-clock timeout per run.
         progress: as for :func:`~nasbed.experiments.compare.compare`.
     """
+    out = Path(out)
     table = load(benchmark)
     can, cannot = runnable(table, list(dict.fromkeys([BASELINE, *(names or OPTIMIZERS)])))
     runs = compare(

@@ -45,7 +45,7 @@ def nearest_definition(results: Sequence[NasHpoResult]) -> NasHpoResult:
 
 
 def write_nas_hpo_report(
-    results: Sequence[NasHpoResult], folder: Path, *, formats: Iterable[str] = ("svg", "png")
+    results: Sequence[NasHpoResult], folder: str | Path, *, formats: Iterable[str] = ("svg", "png")
 ) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
     names = list(dict.fromkeys(result.name for result in results))

@@ -21,13 +21,13 @@ _MEASURED = frozenset({"eigenvalue_images"})
 """Settings that select what is measured and do not change a search."""
 
 
-def read_searches(paths: Sequence[Path]) -> list[SearchRecord]:
+def read_searches(paths: Sequence[str | Path]) -> list[SearchRecord]:
     """The records in files, and in folders with a ``search.json`` at any depth.
 
     Searches in folders that have no supernet, such as Bonsai-Net's, are skipped.
     """
     records: dict[Path, SearchRecord] = {}
-    for path in paths:
+    for path in map(Path, paths):
         if path.is_dir():
             matches = {file.resolve(): read_record(file) for file in sorted(path.rglob(RECORD))}
             matches = {file: record for file, record in matches.items() if record.space in SEARCHED_SPACES}

@@ -48,7 +48,7 @@ def method_order(
     *,
     seeds: int,
     budget: str,
-    out: Path,
+    out: str | Path,
     engine: Engine | None = None,
     progress: Callable[[str, int, str], None] | None = None,
     resamples: int = 1000,
@@ -65,6 +65,7 @@ def method_order(
         progress: called with the table, the seed and the error, if any, of each run that ended.
         resamples: how many the interval comes from.
     """
+    out = Path(out)
     if len(methods) < 2 or seeds < 2:
         raise InvalidOption(f"an order takes 2 methods and 2 seeds or more, got {len(methods)} and {seeds}; add some")
     regrets = np.stack(

@@ -160,7 +160,7 @@ def transfer_numbers(
 
 def write_transfer_report(
     study: TransferStudy,
-    folder: Path,
+    folder: str | Path,
     *,
     methods: MethodOrder | None = None,
     proxies: ProxyOrder | None = None,

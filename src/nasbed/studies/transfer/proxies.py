@@ -37,7 +37,7 @@ class ProxyOrder:
     high: float
 
 
-def scores_of(tables: Sequence[TabularBenchmark], files: Sequence[Path] = ()) -> list[ScoreTable | None]:
+def scores_of(tables: Sequence[TabularBenchmark], files: Sequence[str | Path] = ()) -> list[ScoreTable | None]:
     """The scores that belong to each table: those of a file on its dataset, or those that come with the package."""
     own = [open_scores(path) for path in files]
     embedded = embedded_scores()

@@ -44,10 +44,10 @@ REFITTED = ("table", "size", "looo", "random", "best", "rest", "regions")
 
 def validate_artefact(
     artefact: Artefact,
-    path: Path,
+    path: str | Path,
     results: Results,
     *,
-    out: Path,
+    out: str | Path,
     parts: Sequence[str] = (),
     options: ValidationOptions | None = None,
     engine: Engine | None = None,
@@ -67,6 +67,7 @@ def validate_artefact(
         engine: Where searches run.
         on_step: Called with the name of a part after each step of it.
     """
+    path, out = Path(path), Path(out)
     selection, options, manifest = check_parts(parts), options or ValidationOptions(), artefact.manifest
     data, note = _tested_data(artefact, results)
     test = data.rows.take(data.split.test)

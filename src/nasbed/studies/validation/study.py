@@ -174,7 +174,7 @@ def validate_results(
     data: Results | TableSplit,
     recipes: Sequence[SurrogateRecipe],
     *,
-    out: Path,
+    out: str | Path,
     parts: Sequence[str] = (),
     metric: Metric | None = None,
     fidelity: int | None = None,
@@ -195,6 +195,7 @@ def validate_results(
         engine: Where models are fitted; in this process by default.
         on_step: Called with the name of a part after each step of it.
     """
+    out = Path(out)
     options = options or ValidationOptions()
     selection = check_parts(parts)
     if not recipes:

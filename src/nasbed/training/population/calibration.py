@@ -125,8 +125,9 @@ class CostCalibration:
         """The checksum that its file carries."""
         return str(json.loads(self.to_bytes())["sha256"])
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the file; :meth:`load` reads it."""
+        path = Path(path)
         with complete_file(path) as draft:
             draft.write_bytes(self.to_bytes())
 

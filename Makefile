@@ -46,7 +46,7 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[torch,tables,optimizers,ngboost,ray,vision,unseen,dev]'
+	$(PIP) --editable '.[torch,tables,optimizers,ngboost,ray,pandas,vision,unseen,dev]'
 	$(BIN)/python -m compileall -q -j 0 src  # as other installations do, or else each test process does it
 	touch $@ $(VENV)/.core
 

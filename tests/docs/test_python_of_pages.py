@@ -50,7 +50,7 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("page", ["compat", "datasets", "networks", "surrogates", "training"])
+@pytest.mark.parametrize("page", ["compat", "datasets", "networks", "python", "surrogates", "training"])
 def test_python_of_a_page_runs(page: str, names: dict[str, Any]) -> None:
     for block in blocks(page):
         exec(block, names)

@@ -57,6 +57,11 @@ def test_compare_takes_a_class_and_its_settings() -> None:
     assert runs.runs[0].codes.tolist() != runs.runs[1].codes.tolist(), "seeds differ"
 
 
+def test_compare_makes_the_same_runs_of_a_class_and_of_its_file() -> None:
+    runs = nasbed.compare(TABLE, Climber, seeds=2, budget="10ev")
+    assert codes(runs) == codes(nasbed.compare(TABLE, f"{__file__}:Climber", seeds=2, budget="10ev"))
+
+
 def test_compare_keeps_stored_runs_of_a_class(tmp_path: Path) -> None:
     first = nasbed.compare(TABLE, [Climber], seeds=2, budget="10ev", out=str(tmp_path))
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}

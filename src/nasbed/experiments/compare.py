@@ -137,10 +137,10 @@ def _carried_out(task: RunTask, benchmark: Benchmark) -> Run:
 
 def _identity(method: Method) -> str:
     """The identity that determines the random numbers of a method: its id, or the names of the file and the class of a
-    user's own. The folder of the file does not matter; of a class that is passed itself, the name of its file neither.
-    """
+    user's own. The folder of the file does not matter. A class of a script or notebook has its own name alone."""
     if not isinstance(method, str):
-        return f":{method.__qualname__}"
+        module = None if method.__module__ == "__main__" else sys.modules.get(method.__module__)
+        return f"{Path(getattr(module, '__file__', None) or '').name}:{method.__qualname__}"
     file = named_file(method)
     return method if file is None else f"{file.name}:{method.rpartition(':')[2]}"
 

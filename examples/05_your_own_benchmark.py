@@ -1,22 +1,16 @@
 """Your own space, your own data, your own benchmark: docs/your-own-benchmark.md goes through this code."""
 
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 from ConfigSpace import ConfigurationSpace
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 
 import nasbed
-from nasbed.core.execution import SerialEngine
-from nasbed.experiments.campaign import Campaign, FunctionTrainer, Repeats, collect, export_journals
-from nasbed.experiments.compare import compare
-from nasbed.reports.comparison import verdict, write_comparison
+from nasbed.experiments.campaign import Campaign, FunctionTrainer, Repeats
 from nasbed.studies.validation import SurrogateRecipe, validate_results
 from nasbed.studies.validation.page import write_validation
-from nasbed.surrogates.making import make_surrogate
 
 choices: dict[str, Any] = {"layers": (1, 3), "width": [8, 16, 32, 64], "activation": ["relu", "tanh", "logistic"]}
 choices |= {"learning_rate_init": [0.001, 0.003, 0.01, 0.03], "batch_size": [64, 128, 256], "solver": ["adam", "sgd"]}
@@ -36,14 +30,13 @@ def evaluate(architecture: nasbed.Architecture, epochs: int, seed: int) -> float
 accuracy = nasbed.Metric("accuracy", split="validation", unit="%", bounds=(0, 100))
 trainer = FunctionTrainer(evaluate, space, metrics=[accuracy], fidelities=[4], dataset="digits")
 campaign = Campaign("digits-mlp", trials=120, shares={"rs": 0.4, "re": 0.3, "ls": 0.3}, repeats=Repeats(20, seeds=3))
-collect(campaign, trainer, "digits-mlp.sqlite")
-results = export_journals(["digits-mlp.sqlite"], "digits-mlp")
+results = nasbed.collect(campaign, trainer, out="digits-mlp")
 
-artefact = make_surrogate(results, "lgb", members=5, version="0.1")
-path = artefact.save(Path(f"{artefact.name}.snb"))
-print(f"{path}: R² {artefact.manifest.figures['r2']:.2f} on architectures that it was not fitted on")
-checks = validate_results(results, [SurrogateRecipe("lgb")], out=Path("validation"), parts=["fits", "table", "looo"])
-write_validation(checks, Path("validation"))
+path = "snb-digits-mlp-digits-lgb-v0.1.snb"
+surrogate = nasbed.fit(results, "lgb", members=5, version="0.1", out=path)
+print(f"{path}: R² {surrogate.artefact.manifest.figures['r2']:.2f} on architectures that it was not fitted on")
+checks = validate_results(results, [SurrogateRecipe("lgb")], out="validation", parts=["fits", "table", "looo"])
+write_validation(checks, "validation")
 
-runs = compare(path, ["rs", "re"], seeds=10, budget="300ev", out="comparison", engine=SerialEngine())
-print(verdict(write_comparison(Path("comparison"), runs, nasbed.load(path), rng=np.random.default_rng(0))))
+runs = nasbed.compare(path, ["rs", "re"], seeds=10, budget="300ev", out="comparison")
+print(runs, "see", runs.write_report("comparison"))

@@ -49,7 +49,7 @@ class NotebookBars(Progress):
         return environment().get_template("progress.html").render(title=self._title, tasks=shown)
 
     def _show(self, html: str) -> None:
-        from IPython.display import HTML
-
         if self._handle is not None:
+            from IPython.display import HTML
+
             self._handle.update(HTML(html))

@@ -26,7 +26,7 @@ FILE = "rs-0.npz"
 FIGURES = {
     f"{name}.{form}"
     for name in ("best", "ecdf", "evaluations", "proposals", "ranks", "time", "tradeoff")
-    for form in ("svg", "png", "pdf")
+    for form in ("svg", "pdf")
 }
 
 
@@ -45,7 +45,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_results(folder / "table", TableInfo("made-up", "nb201", metrics), [rows])
     result = CliRunner().invoke(
         app, ["run", str(folder / "table"), "--optimizers", "rs,re", "--seeds", "2", "--budget", "12ev", "--engine",
-              "serial", "--out", str(folder / "out")], catch_exceptions=False,
+              "serial", "--figures", "--out", str(folder / "out")], catch_exceptions=False,
     )  # fmt: skip
     assert result.exit_code == 0
     shutil.copytree(folder / "out", folder / "copy")

@@ -42,6 +42,7 @@ class Rendering:
             setattr(vl_convert, name, function)
         if vega := sys.modules.get("nasbed.drawing.vega"):
             vega.runtime.cache_clear()
+            vega.runtime_file().unlink(missing_ok=True)
         self.is_real = real
 
     def _shared_bundle(self, javascript_bundle: Callable[[str], str]) -> Callable[[str], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.terminal.report_options import check_folder
+from nasbed.terminal.report_options import Figures, Formats, report_formats
 
 if TYPE_CHECKING:
+    from nasbed.evaluation.summary import ComparisonSummary
     from nasbed.experiments.runs import Runs
 
 WIDE = 120
@@ -25,19 +27,27 @@ def report(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", show_default="the first DIR", help="The folder for the page and its figures."),
+        typer.Option("--out", "-o", show_default="the first DIR", help="The folder for report.html and numbers.json."),
     ] = None,
+    figures: Figures = False,
+    format: Formats = None,
 ) -> None:
     """Compare the methods of one or several sets of runs, with significance tests, as a table and a page.
 
     Example: nasbed report my-runs other-runs --out comparison
     """
-    check_folder(out or folders[0], "a report goes")
-    print_report(folders, out or folders[0])
+    formats = report_formats(out or folders[0], figures, format)
+    print_report(folders, out or folders[0], formats=formats)
 
 
-def print_report(folders: list[Path], out: Path) -> None:
-    """Write the report of all runs in the folders, judged by their benchmark, and print the standings."""
+def print_report(folders: list[Path], out: Path, *, formats: Sequence[str]) -> None:
+    """Print the standings of all runs in the folders, judged by their benchmark, and write their page.
+
+    Args:
+        folders: of the runs.
+        out: the folder of the page.
+        formats: of figure files.
+    """
     import numpy as np
 
     from nasbed.benchmarks import load
@@ -52,11 +62,16 @@ def print_report(folders: list[Path], out: Path) -> None:
     check_benchmark(runs.setup, benchmark, folders[0])
     check_runs_fit(runs, benchmark)
     stale = stale_methods(runs, benchmark)
-    summary = write_comparison(out, runs, benchmark, rng=np.random.default_rng(0), stale=stale)
-    _print_standings(*table(summary))
-    typer.echo()
-    for line in footnotes(summary):
-        typer.echo(line)
+
+    def print_summary(summary: ComparisonSummary) -> None:
+        _print_standings(*table(summary))
+        typer.echo()
+        for line in footnotes(summary):
+            typer.echo(line)
+        sys.stdout.flush()
+
+    rng = np.random.default_rng(0)
+    write_comparison(out, runs, benchmark, rng=rng, stale=stale, formats=formats, on_summary=print_summary)
     for path in _first_tracebacks(folders, runs):
         typer.echo(f"Traceback: {path}")
     typer.echo(f"Report: {out / 'report.html'}")

@@ -13,7 +13,7 @@ from nasbed.cli.report import print_report
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.progress import counted_bars, note
-from nasbed.terminal.report_options import Budget, MethodPreset, Processes, Searched, check_folder
+from nasbed.terminal.report_options import Budget, Figures, Formats, MethodPreset, Processes, Searched, report_formats
 from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
@@ -84,6 +84,8 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The folder of the runs; an interrupted command resumes there.")
     ] = Path("runs"),
+    figures: Figures = False,
+    format: Formats = None,
 ) -> None:
     """Run search methods with many seeds and compare their results. A stored run is kept, unless its method, its
     settings or nasbed's version has changed.
@@ -104,7 +106,7 @@ def run(
             f"a comparison needs at least one method, got {method_list!r}; known: {', '.join(OPTIMIZERS)}"
         )
     on_interrupt(lambda: runs_kept(out))
-    check_folder(out, "runs go")
+    formats = report_formats(out, figures, format)
     guidance = _guidance(warm_start or [], filter or [], only_guided)
     with counted_bars() as bars:
         scored = bars.add_task("scores", total=None, visible=False)
@@ -115,6 +117,10 @@ def run(
             bars.advance(tasks[name])
             if error:
                 typer.echo(f"{name}, seed {seed}: {error}{_traceback_of(out, name, seed)}", err=True)
+
+        def report_start(needed: int) -> None:
+            runs = f"{needed} run{'' if needed == 1 else 's'}" if needed else "no new run"
+            note(f"{runs} of {', '.join(names)} on {benchmark}, {budget} each")
 
         def report_scores(completed: int, total: int) -> None:
             bars.update(scored, completed=completed, total=total, visible=True)
@@ -139,8 +145,9 @@ def run(
             progress=report_run,
             scoring_progress=report_scores,
             on_note=note,
+            on_start=report_start,
         )
-    print_report([out], out)
+    print_report([out], out, formats=formats)
 
 
 def _traceback_of(out: Path, name: str, seed: int) -> str:

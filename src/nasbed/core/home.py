@@ -57,6 +57,11 @@ def left_out_fits_folder() -> Path:
     return home() / "left-out-fits"
 
 
+def cache_folder() -> Path:
+    """The folder of what takes long to make and is the same every time. It can be removed."""
+    return home() / "cache"
+
+
 def datasets_folder() -> Path:
     """The folder of converted images, a folder for each dataset."""
     return home() / "datasets"

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     import altair as alt
 
 FORMATS = ("svg", "png", "pdf")
+DEFAULT_FORMATS = ("svg", "pdf")
+FIGURES_FOLDER = "figures"
+"""The folder of figure files beside a page."""
 PNG_SCALE = 2.0
 
 
@@ -39,10 +42,12 @@ def check_formats(formats: Iterable[str]) -> None:
 
 def save_figures(charts: Mapping[str, alt.TopLevelMixin], folder: str | Path, formats: Iterable[str]) -> None:
     """Write every figure under its name in every format into a folder, which is created if needed. A file appears only
-    when it is complete."""
+    when it is complete. Without formats nothing is written."""
     folder = Path(folder)
     formats = tuple(formats)
     check_formats(formats)
+    if not formats:
+        return
     folder.mkdir(parents=True, exist_ok=True)
     for name, chart in charts.items():
         specification = json.dumps(_without_readers(chart.to_dict()) | {"config": FILE_THEME})
@@ -78,9 +83,11 @@ def write_report(
     sections: Sequence[Section],
     figures: Mapping[str, alt.TopLevelMixin],
     numbers: Mapping[str, Any],
-    formats: Iterable[str] = ("svg", "png"),
+    formats: Iterable[str] = (),
 ) -> None:
-    """Write ``figures/NAME.FORMAT``, ``numbers.json`` and last ``report.html`` into a folder, created if needed.
+    """Write ``numbers.json`` and ``report.html`` into a folder, created if needed, and figures as files where wanted.
+
+    The page holds its charts itself.
 
     Args:
         folder: where the files go.
@@ -88,9 +95,9 @@ def write_report(
         sections: the page's sections; their blocks refer to figures by name.
         figures: charts by name.
         numbers: the numbers of the page, for scripts.
-        formats: how figures are saved: svg, png, pdf.
+        formats: of the files ``figures/NAME.FORMAT``: svg, png, pdf; no files by default.
     """
     folder = Path(folder)
-    save_figures(figures, folder / "figures", formats)
+    save_figures(figures, folder / FIGURES_FOLDER, formats)
     write_numbers(folder, numbers)
     write_page(folder / "report.html", title, sections, charts=figures)

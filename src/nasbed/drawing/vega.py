@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+from nasbed.core.files import complete_file
+from nasbed.core.home import cache_folder
 from nasbed.drawing.palette import COLOURS, HUES
 from nasbed.drawing.themes import PAGE_THEME
 
@@ -75,8 +80,22 @@ def _names(value: Any) -> Iterator[str]:
 
 @cache
 def runtime() -> str:
-    """Vega as one script, which defines ``vegaEmbed``."""
+    """Vega as one script, which defines ``vegaEmbed``. It takes a second or two to make and is kept for later pages."""
+    file = runtime_file()
+    with suppress(OSError):
+        return file.read_text(encoding="utf-8")
+
     import vl_convert
 
     bundle = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-    return bundle.replace("</script", "<\\/script")
+    script = bundle.replace("</script", "<\\/script")
+    with suppress(OSError):  # a home that cannot be written costs the time again, nothing else
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with complete_file(file) as draft:
+            draft.write_text(script, encoding="utf-8")
+    return script
+
+
+def runtime_file() -> Path:
+    """Where the script is kept: one file for each version of the package that makes it."""
+    return cache_folder() / f"vega-{version('vl-convert-python')}.js"

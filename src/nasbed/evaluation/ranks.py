@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from nasbed.core.errors import InvalidOption
 
@@ -31,6 +30,8 @@ def ranks(losses: ArrayLike) -> NDArray[np.float64]:
     >>> ranks([[1.0, 2.0], [3.0, 2.0], [float("nan"), 1.0]]).tolist()
     [[1.0, 2.5], [2.0, 2.5], [3.0, 1.0]]
     """
+    from scipy.stats import rankdata
+
     table = _table(losses)
     result: NDArray[np.float64] = rankdata(np.where(np.isnan(table), np.inf, table), axis=0)
     return result

@@ -13,7 +13,6 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.ranks import ENDS, ranks
@@ -56,6 +55,8 @@ def wilcoxon(x: ArrayLike, y: ArrayLike) -> float:
     >>> wilcoxon([1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0])
     0.125
     """
+    from scipy import stats
+
     with np.errstate(invalid="ignore"):
         differences = _column(x) - _column(y)
     differences = differences[(differences != 0) & ~np.isnan(differences)]
@@ -79,6 +80,8 @@ def mann_whitney(x: ArrayLike, y: ArrayLike) -> float:
     >>> round(mann_whitney([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]), 3)
     0.1
     """
+    from scipy import stats
+
     first, second = _present(x), _present(y)
     if not len(first) or not len(second) or len(set(first.tolist()) | set(second.tolist())) == 1:
         return 1.0
@@ -122,6 +125,8 @@ def friedman(losses: ArrayLike) -> Friedman:
     >>> friedman([[1, 1, 1, 1], [2, 2, 2, 3], [3, 3, 3, 2]]).statistic
     6.5
     """
+    from scipy import stats
+
     by_seed = ranks(_table(losses))
     count, seeds = by_seed.shape
     if count < 2:
@@ -139,6 +144,8 @@ def critical_difference(methods: int, seeds: int, *, alpha: float = 0.05) -> flo
     >>> round(critical_difference(5, 30), 3)  # the q of Demšar's table 5 is 2.728
     1.114
     """
+    from scipy import stats
+
     if methods < 2 or seeds < 1 or not 0 < alpha < 1:
         raise InvalidOption(f"Nemenyi's test takes 2 methods, 1 seed or more, got {methods}, {seeds}, alpha {alpha}")
     q = float(stats.studentized_range.ppf(1 - alpha, methods, np.inf)) / np.sqrt(2)

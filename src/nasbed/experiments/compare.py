@@ -174,6 +174,7 @@ def compare(
     progress: Callable[[str, int, str], None] | None = None,
     scoring_progress: Callable[[int, int], None] | None = None,
     on_note: Callable[[str], None] | None = None,
+    on_start: Callable[[int], None] | None = None,
 ) -> Runs:
     """Run every method with every seed and store each run in a file when it ends. A stored run that is still valid is
     not repeated.
@@ -206,6 +207,7 @@ def compare(
         scoring_progress: called with how many of how many networks are scored.
         on_note: called with a line for each method whose stored runs are made again, and for those that the preset has
             nothing for; without it, lines are logged.
+        on_start: called with the number of runs that are not stored yet, before the first begins.
     """
     limit, out = Budget.parse(budget), Path(out)
     methods = [_known_method(method) for method in methods]
@@ -280,6 +282,8 @@ def compare(
     joined = _merge_setup(out, setup, list(run_settings))
     for line in [*stored.notes, *_uncovered_note(chosen, names.values())]:
         (on_note or _LOG.warning)(line)
+    if on_start is not None:
+        on_start(len(tasks))
     score_pools(
         [guide for guide in guides if guide], opened_benchmark, seeds=seeds, engine=engine, progress=scoring_progress
     )

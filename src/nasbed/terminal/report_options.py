@@ -9,13 +9,21 @@ from typing import Annotated
 import typer
 
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.progress import note
 
-Out = Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html, figures/ and numbers.json.")]
-OptionalOut = Annotated[
-    Path | None, typer.Option("--out", "-o", help="A folder for report.html, figures/ and numbers.json.")
+Out = Annotated[Path, typer.Option("--out", "-o", help="The folder for report.html and numbers.json.")]
+OptionalOut = Annotated[Path | None, typer.Option("--out", "-o", help="A folder for report.html and numbers.json.")]
+Figures = Annotated[
+    bool,
+    typer.Option("--figures", help="Also write each figure as a file, figures/NAME.svg and figures/NAME.pdf."),
 ]
 Formats = Annotated[
-    list[str], typer.Option("--format", help="The format of figures: svg, png or pdf; may be given several times.")
+    list[str] | None,
+    typer.Option(
+        "--format",
+        show_default="with --figures, svg and pdf",
+        help="Write figures in this format: svg, png or pdf; may be given several times.",
+    ),
 ]
 Searched = Annotated[
     str, typer.Argument(metavar="[BENCHMARK]", help="An id from 'nasbed list benchmarks', or a folder.")
@@ -67,12 +75,24 @@ TopPercent = Annotated[
 TopWeight = Annotated[float, typer.Option(help="The weight of the top in rank-biased overlap, above 0 and below 1.")]
 
 
-def check_report(out: Path, formats: Sequence[str]) -> None:
-    """Raise for a format or a folder with which writing the report would fail at the end."""
-    from nasbed.drawing.figures import check_formats
+def report_formats(out: Path, figures: bool, formats: Sequence[str] | None) -> tuple[str, ...]:
+    """The formats of a report's figure files: none, unless the user wants some.
 
-    check_formats(formats)
+    Raises for a format or a folder with which writing the report would fail at the end.
+
+    Args:
+        out: the folder of the report.
+        figures: whether ``--figures`` was given.
+        formats: those of ``--format``, which also ask for files.
+    """
+    from nasbed.drawing.figures import DEFAULT_FORMATS, FIGURES_FOLDER, check_formats
+
     check_folder(out, "a report goes")
+    chosen = tuple(dict.fromkeys(formats or ())) or (DEFAULT_FORMATS if figures else ())
+    check_formats(chosen)
+    if not chosen and (out / FIGURES_FOLDER).is_dir():
+        note(f"{out / FIGURES_FOLDER} is of an earlier report; draw it again with --figures")
+    return chosen
 
 
 def check_folder(folder: Path, what_goes: str, *, option: str = "--out") -> None:

@@ -12,7 +12,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import note, run_bars
-from nasbed.terminal.report_options import Formats, Out, ScoresAndTables, TopPercent, TopWeight, check_report
+from nasbed.terminal.report_options import Figures, Formats, Out, ScoresAndTables, TopPercent, TopWeight, report_formats
 
 if TYPE_CHECKING:
     from nasbed.evaluation.proxies import RankedTask
@@ -37,7 +37,8 @@ def evaluate(
     baseline: Annotated[str, typer.Option(help="The proxy that others are tested against.")] = "params",
     resamples: Annotated[int, typer.Option(help="The number of bootstrap resamples for intervals and tests.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the resamples.")] = 0,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
     json: Json = False,
 ) -> None:
     """Judge how proxies rank all architectures, the truly best ones, and those that a search would pick.
@@ -53,7 +54,8 @@ def evaluate(
     """
     on_interrupt(lambda: NOTHING_KEPT)
     pairs = pairs or list(EMBEDDED)
-    _check(pairs, out, format, resamples)
+    _check(pairs, resamples)
+    formats = report_formats(out, figures, format)
 
     import numpy as np
 
@@ -72,7 +74,7 @@ def evaluate(
                 judge_proxies(task, rng, top_percent=top, weight=weight, k=k, resamples=resamples, baseline=baseline)
             )
             report_count("Judging")
-    write_proxies_report(judged, out, formats=format)
+    write_proxies_report(judged, out, formats=formats)
     for title, judgement in zip(task_titles(judged), judged, strict=True):
         for line in judgement.notes:
             note(f"{title}: {line}")
@@ -102,7 +104,7 @@ def _task(scores: str, table: str, metric: str | None) -> RankedTask:
     return task_of(read, truth, metric=metric)
 
 
-def _check(pairs: Sequence[str], out: Path, formats: Sequence[str], resamples: int) -> None:
+def _check(pairs: Sequence[str], resamples: int) -> None:
     """Raise now for errors that would otherwise occur at the end."""
     if len(pairs) % 2:
         raise InvalidOption(
@@ -110,4 +112,3 @@ def _check(pairs: Sequence[str], out: Path, formats: Sequence[str], resamples: i
         )
     if resamples < 1:
         raise InvalidOption(f"an interval takes 1 resample or more, got {resamples}; 1000 is enough")
-    check_report(out, formats)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from nasbed.drawing.blocks import (
     figure,
 )
 from nasbed.drawing.cells import cell_svg, save_cells
-from nasbed.drawing.figures import FORMATS, metric_label, save_figures
+from nasbed.drawing.figures import FIGURES_FOLDER, metric_label, save_figures
 from nasbed.drawing.marks import Chart
 from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.palette import LineStyle, looks
@@ -58,8 +58,10 @@ def write_comparison(
     *,
     rng: np.random.Generator,
     stale: Mapping[str, str] | None = None,
+    formats: Iterable[str] = (),
+    on_summary: Callable[[ComparisonSummary], None] | None = None,
 ) -> ComparisonSummary:
-    """Write ``report.html``, a self-contained page, its figures as SVG, PNG and PDF, and ``numbers.json``.
+    """Write ``numbers.json`` and ``report.html``, a self-contained page, and figures as files where wanted.
 
     Args:
         out: the folder.
@@ -67,13 +69,17 @@ def write_comparison(
         benchmark: judges the runs.
         rng: draws the bootstrap samples and the evaluations that are shown.
         stale: the reason per method whose stored runs are out of date.
+        formats: of the files ``figures/NAME.FORMAT``: svg, png, pdf; no files by default.
+        on_summary: gets the summary before anything is drawn.
 
     Returns the summary behind the page's tables.
     """
     out = Path(out)
     compared = comparison(runs, benchmark, rng=rng, stale=stale)
+    if on_summary is not None:
+        on_summary(compared.summary)
+    write_numbers(out, compared.summary.numbers())
     styles = looks(runs.methods)
-    _save_figures(out / "figures", compared, styles, benchmark.space)
     charts = _charts(compared, styles, on_page=True)
     panels = {
         f"plane-{i}": plane_panel(part, compared, benchmark.space, on_page=True)
@@ -89,7 +95,7 @@ def write_comparison(
     sections.append(Section("What was run", _setup_facts(runs, summary)))
     title = f"Architecture search on {runs.setup.benchmark}"
     write_page(out / "report.html", title, sections, charts=charts | panels)
-    write_numbers(out, summary.numbers())
+    _save_figures(out / FIGURES_FOLDER, compared, styles, benchmark.space, tuple(formats))
     return summary
 
 
@@ -147,13 +153,18 @@ def _charts(compared: Comparison, styles: Mapping[str, LineStyle], *, on_page: b
     return charts
 
 
-def _save_figures(folder: Path, compared: Comparison, styles: Mapping[str, LineStyle], space: SearchSpace) -> None:
+def _save_figures(
+    folder: Path, compared: Comparison, styles: Mapping[str, LineStyle], space: SearchSpace, formats: Sequence[str]
+) -> None:
+    """Write each figure as a file in each format."""
+    if not formats:
+        return
     charts = _charts(compared, styles, on_page=False)
     if compared.visited:
         charts["proposals"] = plane_figure(compared, space)
-    save_figures(charts, folder, FORMATS)
+    save_figures(charts, folder, formats)
     if compared.best is not None:
-        for form in FORMATS:
+        for form in formats:
             save_cells(space.diagrams(compared.best.architecture), folder / f"best.{form}")
 
 

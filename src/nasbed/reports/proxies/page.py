@@ -27,9 +27,7 @@ SCATTER = (
 )
 
 
-def write_proxies_report(
-    judged: Sequence[JudgedTask], folder: str | Path, *, formats: Iterable[str] = ("svg", "png")
-) -> None:
+def write_proxies_report(judged: Sequence[JudgedTask], folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     if not judged:
         raise InvalidOption("a report of proxies needs at least 1 task, got none")

@@ -8,7 +8,7 @@ import typer
 
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import stage_bar
-from nasbed.terminal.report_options import Formats, OtherTables, Out, TopPercent, check_report
+from nasbed.terminal.report_options import Figures, Formats, OtherTables, Out, TopPercent, report_formats
 
 
 def fidelity(
@@ -19,7 +19,8 @@ def fidelity(
     cheaper: OtherTables = None,
     at_least: Annotated[float, typer.Option(help="The rank correlation that a good training has.")] = 0.7,
     top_percent: TopPercent = 25.0,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
 ) -> None:
     """Find the cheapest training that ranks architectures like a reference, and better than counting parameters.
 
@@ -30,7 +31,7 @@ def fidelity(
     Example: nasbed study fidelity reference-32px darts-cifar10-16 --out fidelity
     """
     on_interrupt(lambda: NOTHING_KEPT)
-    check_report(out, format)
+    formats = report_formats(out, figures, format)
 
     from nasbed.benchmarks.catalog import load_table
     from nasbed.studies.fidelity.page import fidelity_outcome, fidelity_table, write_fidelity_report
@@ -43,5 +44,5 @@ def fidelity(
         start_stage("rankings")
         study = fidelity_study(target, others, at_least=at_least, top_percent=top_percent)
         start_stage("report")
-        write_fidelity_report(study, out, formats=format)
+        write_fidelity_report(study, out, formats=formats)
     typer.echo(f"{fidelity_table(study).text()}\n\n{fidelity_outcome(study)}\n\n{out / 'report.html'}")

@@ -90,7 +90,7 @@ def fidelity_numbers(study: FidelityStudy) -> dict[str, Any]:
     return numbers
 
 
-def write_fidelity_report(study: FidelityStudy, folder: str | Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
+def write_fidelity_report(study: FidelityStudy, folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
     figures = {}
     if len(study.frontier) > 0:

@@ -9,7 +9,7 @@ import typer
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.output import print_fields, print_table
 from nasbed.terminal.progress import run_bars
-from nasbed.terminal.report_options import Budget, Formats, Out, Processes, Searched, check_report
+from nasbed.terminal.report_options import Budget, Figures, Formats, Out, Processes, Searched, report_formats
 
 
 def generalisation(
@@ -18,14 +18,15 @@ def generalisation(
     seeds: Annotated[int, typer.Option(min=2, help="The number of runs of each variant, with seeds 0, 1, 2 …")] = 100,
     budget: Budget = "5e5s",
     processes: Processes = None,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
 ) -> None:
     """Compare searches in a part of a space with searches in the whole of it (NAS-Bench-101, section 4.2).
 
     Example: nasbed study generalisation nb201/cifar10 --out generalisation
     """
     on_interrupt(lambda: runs_kept(out))
-    check_report(out, format)
+    formats = report_formats(out, figures, format)
 
     from nasbed.core.execution import LocalEngine
     from nasbed.studies.generalisation.page import (
@@ -39,7 +40,7 @@ def generalisation(
     engine = LocalEngine(processes)
     with run_bars({"small": total, "full": total}) as on_run:
         study = generalisation_study(benchmark, seeds=seeds, budget=budget, out=out, engine=engine, progress=on_run)
-    write_generalisation_report(study, out, formats=format)
+    write_generalisation_report(study, out, formats=formats)
     print_table(*generalisation_table(study))
     typer.echo()
     print_fields(generalisation_facts(study))

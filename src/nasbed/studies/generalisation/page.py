@@ -124,9 +124,7 @@ def generalisation_figure(study: GeneralisationStudy, group: str) -> Chart:
     )
 
 
-def write_generalisation_report(
-    study: GeneralisationStudy, folder: str | Path, *, formats: Iterable[str] = ("svg", "png")
-) -> None:
+def write_generalisation_report(study: GeneralisationStudy, folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     facts = generalisation_facts(study)
     summary: dict[str, object] = {

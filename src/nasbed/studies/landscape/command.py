@@ -9,7 +9,7 @@ import typer
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import print_fields
 from nasbed.terminal.progress import stage_bar
-from nasbed.terminal.report_options import Formats, Out, check_report
+from nasbed.terminal.report_options import Figures, Formats, Out, report_formats
 
 
 def landscape(
@@ -22,14 +22,15 @@ def landscape(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the random walks.")] = 0,
     walk_steps: Annotated[int, typer.Option(min=65, help="The number of steps of a random walk.")] = 2000,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
 ) -> None:
     """Describe a table as NAS-Bench-101's section 3 does: distributions, noise, costs, operations, shapes, locality.
 
     Example: nasbed study landscape nb201/cifar10 --out landscape
     """
     on_interrupt(lambda: NOTHING_KEPT)
-    check_report(out, format)
+    formats = report_formats(out, figures, format)
 
     import numpy as np
 
@@ -42,6 +43,6 @@ def landscape(
         rng = np.random.default_rng(seed)
         study = landscape_study(loaded_benchmark, rng, metric=metric, walk_steps=walk_steps, progress=start_stage)
         start_stage("report")
-        write_landscape_report(study, out, formats=format)
+        write_landscape_report(study, out, formats=formats)
     print_fields({name: fact for part in landscape_facts(study).values() for name, fact in part.items()})
     typer.echo(f"\n{out / 'report.html'}")

@@ -51,9 +51,7 @@ PUBLISHED = {
 """The paper's findings on all of NAS-Bench-101, shown beside the numbers of a table of that space."""
 
 
-def write_landscape_report(
-    study: LandscapeStudy, folder: str | Path, *, formats: Iterable[str] = ("svg", "png")
-) -> None:
+def write_landscape_report(study: LandscapeStudy, folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
     figures = landscape_figures(study)
     facts = landscape_facts(study)

@@ -8,7 +8,7 @@ import typer
 
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.progress import method_bars
-from nasbed.terminal.report_options import Budget, Formats, Out, Processes, Searched, check_report
+from nasbed.terminal.report_options import Budget, Figures, Formats, Out, Processes, Searched, report_formats
 
 
 def local_search(
@@ -21,14 +21,15 @@ def local_search(
     budget: Budget = "1500ev",
     early: Annotated[float, typer.Option(help="The share of the budget that counts as early.")] = 0.1,
     processes: Processes = None,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
 ) -> None:
     """Compare local search with other methods early and late in long runs (Surrogate NAS Benchmarks, section 4).
 
     Example: nasbed study local-search mine.snb --optimizers rs,re,bananas --budget 1500ev --out local-search
     """
     on_interrupt(lambda: runs_kept(out))
-    check_report(out, format)
+    formats = report_formats(out, figures, format)
 
     from nasbed.core.execution import LocalEngine
     from nasbed.experiments.compare import optimizer_class, short_name
@@ -43,7 +44,7 @@ def local_search(
         study = local_search_study(
             benchmark, rivals=names, seeds=seeds, budget=budget, early=early, out=out, engine=engine, progress=on_run
         )
-    write_local_search_report(study, out, formats=format)
+    write_local_search_report(study, out, formats=formats)
     typer.echo(moments_table(study).text())
     for remark in study.remarks:
         typer.echo(remark.text)

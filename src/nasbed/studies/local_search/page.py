@@ -154,9 +154,7 @@ def local_search_figures(study: LocalSearchStudy) -> dict[str, Chart]:
     return charts
 
 
-def write_local_search_report(
-    study: LocalSearchStudy, folder: str | Path, *, formats: Iterable[str] = ("svg", "png")
-) -> None:
+def write_local_search_report(study: LocalSearchStudy, folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     facts: dict[str, object] = {
         "benchmark": study.benchmark,

@@ -10,7 +10,16 @@ import typer
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.output import print_table
 from nasbed.terminal.progress import method_bars
-from nasbed.terminal.report_options import Budget, Formats, MethodPreset, Out, Processes, Searched, check_report
+from nasbed.terminal.report_options import (
+    Budget,
+    Figures,
+    Formats,
+    MethodPreset,
+    Out,
+    Processes,
+    Searched,
+    report_formats,
+)
 
 
 def methods(
@@ -24,14 +33,15 @@ def methods(
     preset: MethodPreset = "",
     processes: Processes = None,
     timeout: Annotated[float | None, typer.Option(min=1, help="Wall-clock timeout per run, in seconds.")] = None,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
 ) -> None:
     """Show every search method on one page: a figure with random search for comparison, a description, its settings.
 
     Example: nasbed study methods nb201/cifar10 --out methods
     """
     on_interrupt(lambda: runs_kept(out))
-    check_report(out, format)
+    formats = report_formats(out, figures, format)
 
     from nasbed.core.execution import LocalEngine
     from nasbed.optimizers import OPTIMIZERS
@@ -44,7 +54,7 @@ def methods(
     run_study = partial(methods_study, benchmark, names, seeds=seeds, budget=budget, out=out, preset=preset)
     with method_bars(dict.fromkeys(["rs", *(names or OPTIMIZERS)], seeds)) as on_run:
         study = run_study(engine=LocalEngine(processes), timeout_s=timeout, progress=on_run)
-    write_methods_report(study, out, formats=format)
+    write_methods_report(study, out, formats=formats)
     print_table(("method", "what", "final regret", "own time a run"), map(method_line, study.methods))
     for remark in (remark for method in study.methods for remark in method.remarks):
         typer.echo(remark.text)

@@ -72,7 +72,7 @@ def methods_numbers(study: MethodsStudy) -> dict[str, Any]:
     return numbers
 
 
-def write_methods_report(study: MethodsStudy, folder: str | Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
+def write_methods_report(study: MethodsStudy, folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     axes = Axes.over([method.curve for method in study.methods], study.metric)
     charts = {

@@ -44,9 +44,7 @@ def nearest_definition(results: Sequence[NasHpoResult]) -> NasHpoResult:
     return min(protein, key=lambda result: abs(result.transfer.spearman - PUBLISHED))
 
 
-def write_nas_hpo_report(
-    results: Sequence[NasHpoResult], folder: str | Path, *, formats: Iterable[str] = ("svg", "png")
-) -> None:
+def write_nas_hpo_report(results: Sequence[NasHpoResult], folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
     names = list(dict.fromkeys(result.name for result in results))
     figures, sections = {}, []

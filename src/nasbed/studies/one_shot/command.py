@@ -12,7 +12,7 @@ import typer
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import note, share_bar
-from nasbed.terminal.report_options import Formats, OptionalOut, Processes, check_report
+from nasbed.terminal.report_options import Figures, Formats, OptionalOut, Processes, report_formats
 
 if TYPE_CHECKING:
     from nasbed.benchmarks.base import Benchmark
@@ -57,7 +57,8 @@ def one_shot(
     random: Annotated[int, typer.Option(min=2, help="The number of random architectures to compare with.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the random architectures.")] = 0,
     out: OptionalOut = None,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
     json: Json = False,
 ) -> None:
     """Compare one-shot searches with a benchmark: does the predicted accuracy fall while the supernet's rises?
@@ -70,8 +71,7 @@ def one_shot(
     Example: nasbed study one-shot darts-0 darts-1/search.json --benchmark nb201/cifar10 --stop skips --out watched
     """
     on_interrupt(lambda: NOTHING_KEPT)
-    if out is not None:
-        check_report(out, format)
+    formats = () if out is None else report_formats(out, figures, format)
 
     import numpy as np
 
@@ -97,7 +97,7 @@ def one_shot(
     if out is not None:
         from nasbed.studies.one_shot.page import write_one_shot_report
 
-        write_one_shot_report(study, out, formats=format)
+        write_one_shot_report(study, out, formats=formats)
     if json:
         print_json(one_shot_numbers(study))
         return

@@ -38,7 +38,7 @@ STOPPING = {
 }
 
 
-def write_one_shot_report(study: OneShotStudy, folder: str | Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
+def write_one_shot_report(study: OneShotStudy, folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     figures = tuple(
         Figure(f"method-{number}", f"{method.name}: {failure_words(study, method)}", alert=_goes_wrong(method))

@@ -9,7 +9,16 @@ import typer
 
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.progress import method_bars, stage_bar
-from nasbed.terminal.report_options import Budget, Formats, OtherTables, Out, Processes, TopPercent, check_report
+from nasbed.terminal.report_options import (
+    Budget,
+    Figures,
+    Formats,
+    OtherTables,
+    Out,
+    Processes,
+    TopPercent,
+    report_formats,
+)
 
 
 def transfer(
@@ -32,7 +41,8 @@ def transfer(
             help="Scores of proxies on a table's dataset, once a dataset; some are in the package.",
         ),
     ] = None,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
 ) -> None:
     """Measure whether architectures that are good on one dataset are good on another: all pairs of tables.
 
@@ -46,7 +56,7 @@ def transfer(
     Example: nasbed study transfer nb201/cifar10 nb201/cifar100 nb201-chesseract-v1.0 --out transfer
     """
     on_interrupt(lambda: runs_kept(out))
-    check_report(out, format)
+    formats = report_formats(out, figures, format)
 
     from nasbed.benchmarks.catalog import load_table
     from nasbed.core.execution import LocalEngine
@@ -81,6 +91,6 @@ def transfer(
                 engine=LocalEngine(processes),
                 progress=on_run,
             )
-    write_transfer_report(study, out, methods=methods, proxies=proxies, formats=format)
+    write_transfer_report(study, out, methods=methods, proxies=proxies, formats=formats)
     statements = "\n\n".join([transfer_table(study).text(), transfer_summary(study), *order_lines(methods, proxies)])
     typer.echo(f"{statements}\n\n{out / 'report.html'}")

@@ -164,7 +164,7 @@ def write_transfer_report(
     *,
     methods: MethodOrder | None = None,
     proxies: ProxyOrder | None = None,
-    formats: Iterable[str] = ("svg", "png"),
+    formats: Iterable[str] = (),
 ) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be.
 

@@ -18,7 +18,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import epoch_bar, note
-from nasbed.terminal.report_options import Formats, OptionalOut, check_report
+from nasbed.terminal.report_options import Figures, Formats, OptionalOut, report_formats
 from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def unseen(
             help="Show only results with this many epochs; with --nas, train this many.",
         ),
     ] = None,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
     nas: Annotated[
         str | None,
         typer.Option(
@@ -123,8 +124,7 @@ def unseen(
     Example: nasbed study unseen --nas rs-darts,rs-bonsai --data AddNIST --results results.jsonl --seeds 5
     """
 
-    if out is not None:
-        check_report(out, format)
+    formats = () if out is None else report_formats(out, figures, format)
     files = list(results or [])
     if nas is None and (data or file):
         raise InvalidOption("--data and --results need methods to run; name some with --nas")
@@ -170,7 +170,7 @@ def unseen(
     if out is not None:
         from nasbed.studies.unseen.page import write_unseen_report
 
-        write_unseen_report(study, out, formats=format)
+        write_unseen_report(study, out, formats=formats)
     if json:
         from nasbed.studies.unseen.tables import unseen_numbers
 

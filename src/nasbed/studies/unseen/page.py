@@ -35,7 +35,7 @@ FOUND = (
 BEST = "Filled: table 3. Rings: the best that was measured here of the same kind. The tick is a guess."
 
 
-def write_unseen_report(study: UnseenStudy, folder: str | Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
+def write_unseen_report(study: UnseenStudy, folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     charts = unseen_figures(study)
     sections = [Section("What came out", {}, blocks=paragraphs(outcome(study)))]

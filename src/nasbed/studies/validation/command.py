@@ -14,12 +14,13 @@ from nasbed.terminal.progress import note, run_bars
 from nasbed.terminal.report_options import (
     Budget,
     Fidelity,
+    Figures,
     Formats,
     MetricKey,
     ModelPreset,
     Out,
     Processes,
-    check_report,
+    report_formats,
 )
 from nasbed.terminal.settings import settings_by_owner
 
@@ -83,14 +84,15 @@ def validate(
     budget: Budget = "200ev",
     seed: Annotated[int, typer.Option(min=0, help="The seed of splits, samples and fits.")] = 0,
     processes: Processes = None,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
 ) -> None:
     """Validate a surrogate, or models on a table of results, as the Surrogate NAS Benchmarks paper does.
 
     Example: nasbed validate nb201/cifar10 --model smooth,lgb --parts table --out validation
     """
     on_interrupt(lambda: _interruption_message(out))
-    check_report(out, format)
+    formats = report_formats(out, figures, format)
 
     from nasbed.studies.validation.leave_out import WELL_PERFORMING
     from nasbed.studies.validation.page import TITLES, part_facts, write_validation
@@ -127,7 +129,7 @@ def validate(
         validation = _of_table(
             subject, recipes, selection, options, out, processes, metric, fidelity, noted, at_least=at_least
         )
-    write_validation(validation, out, formats=format)
+    write_validation(validation, out, formats=formats)
     for part, table in tables(validation).items():
         typer.echo(f"\n{TITLES[part]}")
         for name, fact in part_facts(validation, part).items():

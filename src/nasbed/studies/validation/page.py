@@ -95,7 +95,7 @@ TEXTS = {
 }
 
 
-def write_validation(study: Validation, folder: str | Path, *, formats: Iterable[str] = ("svg", "png")) -> None:
+def write_validation(study: Validation, folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
     figures, results = panels(study), tables(study)
     sections = [Section("What was validated", about_facts(study))]

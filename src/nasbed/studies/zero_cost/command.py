@@ -10,7 +10,7 @@ import typer
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import stage_bar
-from nasbed.terminal.report_options import Formats, Out, ScoresAndTables, TopPercent, TopWeight, check_report
+from nasbed.terminal.report_options import Figures, Formats, Out, ScoresAndTables, TopPercent, TopWeight, report_formats
 
 if TYPE_CHECKING:
     from nasbed.evaluation.proxies.tasks import RankedTask
@@ -30,7 +30,8 @@ def zero_cost(
     repeats: Annotated[
         int, typer.Option(min=2, help="The number of training sets that are drawn for each surrogate.")
     ] = 10,
-    format: Formats = ["svg", "png"],  # noqa: B006
+    figures: Figures = False,
+    format: Formats = None,
 ) -> None:
     """Check the statements of "Zero-Cost Benchmarks" one by one: does Spearman mislead about the best architectures?
 
@@ -41,7 +42,7 @@ def zero_cost(
     Example: nasbed study zero-cost scores.parquet nb201/cifar10 scores.parquet nb201/cifar100 --out zero-cost
     """
     on_interrupt(lambda: NOTHING_KEPT)
-    check_report(out, format)
+    formats = report_formats(out, figures, format)
 
     import numpy as np
 
@@ -62,7 +63,7 @@ def zero_cost(
             progress=start_stage,
         )
         start_stage("report")
-        write_zero_cost_report(study, out, format)
+        write_zero_cost_report(study, out, formats)
     typer.echo(statements_table(study).text())
     typer.echo("\n" + "\n".join(outcome(study)[1:]))
     typer.echo(f"\n{out / 'report.html'}")

@@ -41,7 +41,7 @@ FEW = (
 )
 
 
-def write_zero_cost_report(study: ZeroCostStudy, folder: str | Path, formats: Iterable[str] = ("svg", "png")) -> None:
+def write_zero_cost_report(study: ZeroCostStudy, folder: str | Path, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if need be."""
     figures = zero_cost_figures(study)
     maps = FigureGroup(tuple(Figure(name) for name in ("spearman", "top", "overlap")), "cards")

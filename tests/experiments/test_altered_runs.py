@@ -86,9 +86,9 @@ def change_setup(out: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(json.dumps(data))
 
 
-def refusal(out: Path) -> str | None:
+def refusal(out: Path, *options: str) -> str | None:
     """The one line with which the report ends, or None where there is one."""
-    result = CliRunner().invoke(app, ["report", str(out)])
+    result = CliRunner().invoke(app, ["report", str(out), *options])
     if result.exception is None:
         return None
     if not isinstance(result.exception, NasbedError):
@@ -216,7 +216,7 @@ def test_run_and_report_draw_the_figures_of_runs_that_are_in_order(out: Path) ->
     shutil.rmtree(out / "figures")
     change_run(out, edit("end_s", 87650, at=11))
     change_run(out, edit("value", 99.9))
-    assert refusal(out) is None
+    assert refusal(out, "--figures") is None
     assert {path.name for path in (out / "figures").iterdir()} == FIGURES
     data = "".join(check_page(out / "report.html").charts.values())
     assert "87650" in data and "99.9" in data, "numbers of a chart have four digits"

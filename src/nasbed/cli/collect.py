@@ -98,6 +98,9 @@ def run(
     resumes with --resume, and ends with the same trials. A trainer that cannot evaluate anything here is refused before
     the first trial. The exit status is 1 if every trial failed.
 
+    To extend a campaign, raise numbers in its file and resume: trials, seeds of a grid, evaluations of searches,
+    architectures and seeds of repeats. Nothing else may change.
+
     Example: nasbed collect campaign.toml --workers 4
     """
     from nasbed.experiments.campaign import Campaign, campaign_status, collect, trainer_of

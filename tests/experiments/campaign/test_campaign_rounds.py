@@ -77,7 +77,7 @@ def test_campaign_resumes_only_with_the_same_settings(tmp_path: Path) -> None:
     trainer, journal = FunctionTrainer(quality, "nb201"), tmp_path / "one.sqlite"
     collect(campaign, trainer, journal)
     for changed, message in [
-        (replace(campaign, trials=30), "campaign trials 20, not 30"),
+        (replace(campaign, trials=10), "campaign trials 20, not 10"),
         (replace(campaign, seed=1), "campaign seed 0, not 1"),
         (replace(campaign, settings={"re": {"sample_size": 2}}), "campaign settings re None, not"),
     ]:

@@ -68,7 +68,8 @@ def collect(
     on_note: Callable[[str], None] | None = None,
     accept_changes: bool = False,
 ) -> CampaignStatus:
-    """Carry out a campaign. An existing journal is resumed.
+    """Carry out a campaign. An existing journal is resumed. Its numbers may have been raised since
+    (:mod:`nasbed.experiments.campaign.growth`).
 
     First the trainer is checked where its trials will run. If it can evaluate nothing there, this raises
     :class:`~nasbed.core.errors.NotReady` and writes nothing. Other messages of the check go to ``on_note``.
@@ -115,6 +116,8 @@ def collect(
             code = campaign_code(campaign, trainer)
             writing = Journal.writing(Path(journal), facts, code=code, accept_changes=accept_changes)
             with writing as log, _closing(outcomes):
+                if on_note is not None and log.raised:
+                    on_note(f"extended: {', '.join(f'{n} {old} → {new}' for n, (old, new) in log.raised.items())}")
                 collection = _Collection(campaign, trainer, log, progress)
                 collection.run(outcomes)
                 return status_of(log)

@@ -20,10 +20,12 @@ from nasbed.core.execution.journal import check_same_inputs
 from nasbed.core.former_names import FormerAttribute
 from nasbed.core.locks import WriterLock
 from nasbed.core.status import Status
+from nasbed.experiments.campaign.growth import RULE, raised_numbers, with_former_numbers
 from nasbed.experiments.campaign.provenance import Code, Maker, changed_code, code_of, plain_code
 from nasbed.experiments.campaign.trial import Evaluation, Trial
 
 SCHEMA_VERSION = 1
+FORMER_CAMPAIGNS = "former_campaigns"
 _TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE trials (
@@ -69,6 +71,8 @@ class Journal(Closeable):
         self._lock = lock
         self._code: Code = {}
         self._maker: int | None = None
+        self.raised: dict[str, tuple[Any, Any]] = {}
+        """The numbers that the campaign raised when it was opened, each with its former and its new value."""
 
     # --- opening -----------------------------------------------------------------------------------------------------
 
@@ -77,7 +81,8 @@ class Journal(Closeable):
         cls, path: str | Path, facts: Mapping[str, Any], *, code: Code | None = None, accept_changes: bool = False
     ) -> Journal:
         """Open a journal to resume it, or a new one. Only one process can at a time. ``facts``, which describe the
-        campaign, must be those that it was created with. The user's ``code`` must be that of the latest results, unless
+        campaign, must be those that it was created with; some numbers may be larger (see
+        :mod:`nasbed.experiments.campaign.growth`). The user's ``code`` must be that of the latest results, unless
         changes are accepted. Writes are on the disk when the call returns: SQLite's write-ahead log with a sync at each
         commit.
         """
@@ -134,12 +139,20 @@ class Journal(Closeable):
             return
         self._check_version(tables)
         stored_facts = self.facts()
+        former = stored_facts["campaign"]
         check_same_inputs(
             f"{self.path} holds a campaign",
             stored_facts,
-            {name: plain.get(name) for name in ("campaign", "trainer")},
-            remedy="put it back or name another file",
+            {"campaign": with_former_numbers(former, plain["campaign"]), "trainer": plain.get("trainer")},
+            remedy=f"put it back or name another file; {RULE}",
         )
+        self.raised = raised_numbers(former, plain["campaign"])
+        if self.raised:
+            stages = [*stored_facts.get(FORMER_CAMPAIGNS, []), former]
+            updated = {"campaign": plain["campaign"], "file": plain["file"], FORMER_CAMPAIGNS: stages}
+            with self._transaction():
+                rows = [(name, json.dumps(fact)) for name, fact in updated.items()]
+                self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows)
 
     def _check_code(self, code: Code, accept_changes: bool) -> None:
         self._code = code
@@ -169,6 +182,10 @@ class Journal(Closeable):
         """The facts with which the journal was created: ``campaign``, ``trainer`` and more."""
         with _sqlite_errors(self.path):
             return {name: json.loads(value) for name, value in self._connection.execute("SELECT * FROM facts")}
+
+    def former_campaigns(self) -> list[dict[str, Any]]:
+        """The identities that the campaign had before its numbers were raised, the first one first."""
+        return list(self.facts().get(FORMER_CAMPAIGNS, []))
 
     def rounds(self) -> int:
         """How many rounds have been proposed."""

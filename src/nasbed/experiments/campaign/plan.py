@@ -100,7 +100,11 @@ class RealSearches:
     @property
     def batches(self) -> list[int]:
         """The number of proposals that each search is asked for in each of its rounds."""
-        whole, rest = divmod(self.evaluations, self.workers)
+        return self.batches_after(0)
+
+    def batches_after(self, evaluations: int) -> list[int]:
+        """Those of a search that already has some evaluations."""
+        whole, rest = divmod(self.evaluations - evaluations, self.workers)
         return [self.workers] * whole + ([rest] if rest else [])
 
     def number_of(self, seed: int, first: int) -> int:

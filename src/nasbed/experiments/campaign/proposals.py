@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -14,6 +14,7 @@ from nasbed.core.observation import Observation
 from nasbed.core.status import Status
 from nasbed.core.tracebacks import with_place
 from nasbed.experiments.architecture_lists import listed_architectures
+from nasbed.experiments.campaign.growth import stages_of
 from nasbed.experiments.campaign.journal import FinishedTrial, Journal
 from nasbed.experiments.campaign.plan import Campaign, Grid, RealSearches, Repeats
 from nasbed.experiments.campaign.proposers import generator, schedule, searches_of, sources_of
@@ -59,6 +60,8 @@ class Rounds:
     A search that runs for real sees its own results alone, and each of its proposals is a training of its own, with a
     seed that this search alone has: an architecture that it proposes again is trained again. A search that breaks ends
     there.
+
+    A campaign whose numbers were raised has the rounds of its former numbers first, then those that they add.
     """
 
     def __init__(self, campaign: Campaign, trainer: Trainer, journal: Journal) -> None:
@@ -66,7 +69,8 @@ class Rounds:
         self._campaign, self._trainer, self._journal = campaign, trainer, journal
         self._space = trainer.space
         self._top = trainer.fidelities[-1]
-        self._sources = sources_of(campaign, trainer)
+        self._stages = stages_of(campaign, journal.former_campaigns())
+        self._sources = sources_of(self._stages[0], trainer)
         self._grid = [] if campaign.grid is None else _grid_of(campaign.grid, campaign, trainer)
         self._searched = searched_architectures(campaign, self._space)
         self._random = generator(campaign, FILL)
@@ -102,21 +106,32 @@ class Rounds:
                 self._finished_trials[finished.trial.key] = finished
 
     def _plan(self) -> Iterator[Callable[[_Round], None]]:
-        campaign, size = self._campaign, self._campaign.round
+        turns: list[str] = []
+        for former, stage in zip([None, *self._stages], self._stages, strict=False):
+            further = schedule(stage.shares, stage.trials, after=turns) if stage.trials else []
+            turns += further
+            yield from self._plan_of_stage(stage, former, further)
+
+    def _plan_of_stage(
+        self, stage: Campaign, former: Campaign | None, turns: Sequence[str]
+    ) -> Iterator[Callable[[_Round], None]]:
+        """The rounds that a stage adds to those of the former one; ``turns`` are the shares of its further trials."""
+        size = stage.round
         assert size is not None
-        if campaign.grid is not None:
-            yield self._propose_grid
-        if campaign.trajectories is not None:
+        if stage.grid is not None and (former is None or stage.grid != former.grid):
+            known_seeds = () if former is None or former.grid is None else former.grid.seeds
+            yield partial(self._propose_grid, seeds=set(stage.grid.seeds) - set(known_seeds))
+        if former is None and stage.trajectories is not None:
             yield self._propose_trajectories
-        turns = schedule(campaign.shares, campaign.trials) if campaign.trials else []
         for start in range(0, len(turns), size):
             due = Counter(turns[start : start + size])
             yield partial(self._propose_shares, due=due)
-        if (searches := campaign.searches) is not None:
-            for batch in searches.batches:
+        if (searches := stage.searches) is not None:
+            known = 0 if former is None or former.searches is None else former.searches.evaluations
+            for batch in searches.batches_after(known):
                 yield partial(self._propose_searches, searches=searches, batch=batch)
-        if campaign.repeats is not None:
-            yield partial(self._propose_repeats, repeats=campaign.repeats)
+        if stage.repeats is not None and (former is None or stage.repeats != former.repeats):
+            yield partial(self._propose_repeats, repeats=stage.repeats)
 
     def _check_same(self, current: _Round, stored_trials: Sequence[Trial]) -> None:
         if list(stored_trials) == current.trials:
@@ -133,9 +148,10 @@ class Rounds:
 
     # --- the grid, the trajectories and the noise study --------------------------------------------------------------
 
-    def _propose_grid(self, current: _Round) -> None:
+    def _propose_grid(self, current: _Round, seeds: Collection[int]) -> None:
         for arch, fidelity, seed in self._grid:
-            current.add(arch, fidelity, seed, GRID)
+            if seed in seeds and (arch.code, fidelity, seed) not in self._finished_trials:
+                current.add(arch, fidelity, seed, GRID)
 
     def _propose_trajectories(self, current: _Round) -> None:
         seed = self._campaign.training_seed
@@ -158,11 +174,18 @@ class Rounds:
             and finished.trial.fidelity == self._top
         )
         usable = list(dict.fromkeys(ended_well))
+        repeated = {
+            finished.trial.architecture
+            for finished in self._finished_trials.values()
+            if finished.trial.method == REPEATS
+        }
         architectures = min(repeats.architectures, len(usable))
         if architectures < repeats.architectures:
             current.notes.append(f"only {architectures} architectures ended well and could be repeated")
         first = self._campaign.training_seed
-        for index in sorted(generator(self._campaign, REPEATS).permutation(len(usable))[:architectures].tolist()):
+        drawn = generator(self._campaign, REPEATS).permutation(len(usable)).tolist()
+        earlier = [index for index, arch in enumerate(usable) if arch in repeated]
+        for index in sorted(list(dict.fromkeys([*earlier, *drawn]))[:architectures]):
             for seed in range(first, first + repeats.seeds):
                 if (usable[index].code, self._top, seed) not in self._finished_trials:
                     current.add(usable[index], self._top, seed, REPEATS)

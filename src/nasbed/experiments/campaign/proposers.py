@@ -116,18 +116,18 @@ def quotas(shares: Mapping[str, float], trials: int) -> dict[str, int]:
     return counts
 
 
-def schedule(shares: Mapping[str, float], trials: int) -> list[str]:
+def schedule(shares: Mapping[str, float], trials: int, *, after: Sequence[str] = ()) -> list[str]:
     """The share of each trial, in order. Every share stays within about one trial of its quota, and is exact at the
-    end.
+    end. Where trials were raised, those ``after`` the earlier ones: the shares that are behind come first.
 
-    >>> "".join(schedule({"a": 0.5, "b": 0.25, "c": 0.25}, 8))
-    'abcaabca'
+    >>> "".join(schedule({"a": 0.5, "b": 0.25, "c": 0.25}, 8)), "".join(schedule({"a": 0.5, "b": 0.5}, 4, after="aa"))
+    ('abcaabca', 'bb')
     """
     names = list(shares)
     due = np.array([quotas(shares, trials)[name] for name in names], dtype=np.int64)
-    counts = np.zeros(len(names), dtype=np.int64)
+    counts = np.array([after.count(name) for name in names], dtype=np.int64)
     turns = []
-    for number in range(1, trials + 1):
+    for number in range(len(after) + 1, trials + 1):
         behind = np.where(counts < due, due * (number / trials) - counts, -np.inf)
         turn = int(np.argmax(behind))
         counts[turn] += 1

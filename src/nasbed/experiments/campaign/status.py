@@ -12,7 +12,8 @@ from typing import Any
 from nasbed.core.metric import Metric
 from nasbed.core.status import Status
 from nasbed.experiments.campaign.facts import metrics_of, space_of_journal
-from nasbed.experiments.campaign.journal import Journal
+from nasbed.experiments.campaign.growth import raised_numbers
+from nasbed.experiments.campaign.journal import FORMER_CAMPAIGNS, Journal
 from nasbed.experiments.campaign.plan import RealSearches
 from nasbed.experiments.campaign.provenance import maker_notes
 
@@ -123,10 +124,12 @@ def status_of(journal: Journal) -> CampaignStatus:
 def _planned_count(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
     """The number of proposed trials and of those that later rounds would add. A grid and trajectories are proposed
     first, as a whole."""
-    campaign = facts["campaign"]
+    campaign, *raised = [*facts.get(FORMER_CAMPAIGNS, []), facts["campaign"]]
     searched = campaign.get("trajectories")
     first_rounds = (campaign["grid"] is not None) + (searched is not None)
     sizes = _round_sizes(campaign)
+    for former, stage in zip([campaign, *raised], raised, strict=False):
+        sizes += _added_sizes(former, stage)
     remaining = sum(sizes[max(rounds - first_rounds, 0) :])
     if searched is not None and rounds < first_rounds:
         remaining += searched["architectures"]
@@ -142,6 +145,22 @@ def _round_sizes(campaign: Mapping[str, Any]) -> list[int]:
         sizes += [len(planned.names) * batch for batch in planned.batches]
     if (repeats := campaign["repeats"]) is not None:
         sizes.append(repeats["architectures"] * (repeats["seeds"] - 1))
+    return sizes
+
+
+def _added_sizes(former: Mapping[str, Any], stage: Mapping[str, Any]) -> list[int]:
+    """The trials of each round that raised numbers add."""
+    raised = raised_numbers(former, stage)
+    added = {**stage, "trials": stage["trials"] - former["trials"], "repeats": None}
+    if stage.get("searches") is not None:
+        further = stage["searches"]["evaluations"] - former["searches"]["evaluations"]
+        added["searches"] = {**stage["searches"], "evaluations": further} if further else None
+    sizes = _round_sizes(added)
+    if "[grid] seeds" in raised:
+        sizes = [0, *sizes]  # proposed as a whole, at once
+    if any(name.startswith("[repeats]") for name in raised):
+        counts = [part["architectures"] * (part["seeds"] - 1) for part in (former["repeats"], stage["repeats"])]
+        sizes.append(counts[1] - counts[0])
     return sizes
 
 

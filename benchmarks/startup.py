@@ -23,7 +23,8 @@ def small_run(*options: str) -> dict[str, float]:
     """Seconds until the first line, the standings and the end of a run of ten evaluations."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["-m", "nasbed", "run", "--optimizers", "rs", "--seeds", "2", "--budget", "10ev", *options]
-        start, moments = perf_counter(), {}
+        moments: dict[str, float] = {}
+        start = perf_counter()
         process = subprocess.Popen(
             [sys.executable, *command, "--out", str(Path(folder) / "runs")],
             stdout=subprocess.PIPE,

@@ -447,3 +447,47 @@ def test_space_of_a_file_without_one_is_refused(tmp_path: Path) -> None:
         imported(path, space=f"{tmp_path / 'mine.py'}:small")
     with pytest.raises(NasbedError, match=r"none\.py is not a file; name your object as file\.py:name$"):
         imported(path, space=f"{tmp_path / 'none.py'}:small")
+
+
+# --- bad rows --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_bad_rows_are_skipped_and_listed_and_the_others_arrive_in_order(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every seventh of 700 rows is bad, in turn for another reason; batches hold some of them each."""
+    monkeypatch.setattr("nasbed.results.importers.table.columns.BATCH", 100)
+    monkeypatch.setattr("nasbed.results.importers.table.columns.BLOCK", 4096)
+    good = [CELL, "50.5", "3"]
+    bad = [["|none~0|", "50.5", "3"], [CELL, "150", "3"], [CELL, "high", "3"], [CELL, "50.5", "-1"]]
+    rows = [bad[number // 7 % 4] if number % 7 == 0 else [*good[:2], str(number)] for number in range(700)]
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(("architecture", "acc", "run"))}
+    path = tmp_path / f"runs.{suffix}"
+    if suffix == "csv":
+        csv_of(columns, path)
+    else:
+        pq.write_table(pa.table(columns), path)
+    options = {"space": "nb201", "name": "mine", "metrics": "test_accuracy=acc:%:maximize:0:100", "seed": "run"}
+    with pytest.raises(NasbedError, match=rf"^runs\.{suffix}, row \d+, column "):
+        import_tables("table", path, tmp_path / "out", options)
+    notes: list[str] = []
+    [results] = import_tables("table", path, tmp_path / "out", options | {"bad_rows": "skip"}, on_note=notes.append)
+    seeds = np.concatenate([batch.seed for batch in results.batches()])
+    assert seeds.tolist() == [number for number in range(700) if number % 7]
+    assert notes[0] == "100 bad rows skipped, 600 read; the first 5:"
+    assert [line.split(": ")[0] for line in notes[1:]] == [
+        f"runs.{suffix}, row {row}, column {column}"
+        for row, column in ((1, "architecture"), (8, "acc"), (15, "acc"), (22, "run"), (29, "architecture"))
+    ]
+
+
+def test_file_of_bad_rows_alone_is_refused(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "runs.csv", ["architecture", "acc"], ["x", 1], ["y", 2])
+    with pytest.raises(
+        NasbedError, match=r"^none of 2 rows can be read; check the options\. The first: runs\.csv, row 1"
+    ):
+        imported(path, bad_rows="skip")
+    with pytest.raises(NasbedError, match=r"bad_rows is refuse or skip, got 'ignore'$"):
+        imported(path, bad_rows="ignore")
+    assert not (tmp_path / "tables").exists() or not list((tmp_path / "tables").rglob("*.parquet"))

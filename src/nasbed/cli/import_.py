@@ -10,7 +10,7 @@ import typer
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json, print_table, readable
-from nasbed.terminal.progress import row_bars
+from nasbed.terminal.progress import note, row_bars
 from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
@@ -38,6 +38,16 @@ def import_(
     option: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set an option of the format; may be repeated.")
     ] = None,
+    space: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE.py:NAME",
+            help="For the format table: the space, from 'nasbed list spaces' or a file of your own.",
+        ),
+    ] = None,
+    skip_bad_rows: Annotated[
+        bool, typer.Option("--skip-bad-rows", help="For the format table: leave out rows that cannot be read.")
+    ] = False,
     list_formats: Annotated[bool, typer.Option("--list", help="List the formats and their options.")] = False,
     json: Json = False,
 ) -> None:
@@ -47,6 +57,8 @@ def import_(
 
     Example: nasbed import nb301 nb_301_v13/ --out tables/
 
+    Example: nasbed import table runs.csv --space mine.py:space --skip-bad-rows --option name=mine --option metrics=acc
+
     Example: nasbed import --list
     """
     if list_formats:
@@ -54,13 +66,20 @@ def import_(
         return
     if format is None:
         raise InvalidOption("an import needs a format; list them with: nasbed import --list")
+    options = _options(
+        [
+            *([] if space is None else [f"space={space}"]),
+            *(["bad_rows=skip"] if skip_bad_rows else []),
+            *(option or []),
+        ]
+    )
     from nasbed.core.home import tables_folder
     from nasbed.results.importing import import_tables
 
     check_folder(out or tables_folder(), "tables go")
     on_interrupt(lambda: "incomplete tables were removed; run the same command again")
     with row_bars() as progress:
-        tables = import_tables(format, path, out or tables_folder(), _options(option or []), progress)
+        tables = import_tables(format, path, out or tables_folder(), options, progress, on_note=note)
     print_written(tables, json)
 
 

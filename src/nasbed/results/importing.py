@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from nasbed.core.unpack import unpacked
 from nasbed.results.importers import IMPORTERS, Importer
 from nasbed.results.store import Results, write_results
 
+_LOG = logging.getLogger(__name__)
 ImportProgress = Callable[[str, int, int | None], None]
 """Called with the table's name, how many of its rows are written, and how many there will be (``None``: unknown)."""
 
@@ -20,6 +22,7 @@ def import_tables(
     out: str | Path,
     options: Mapping[str, str] | None = None,
     progress: ImportProgress | None = None,
+    on_note: Callable[[str], None] | None = None,
 ) -> list[Results]:
     """Read a published file, archive or folder and write each table in it to ``out`` / its name.
 
@@ -32,6 +35,7 @@ def import_tables(
         out: The folder of the tables.
         options: The importer's options, as text.
         progress: Called with the table's name, how many rows are written, and how many there will be.
+        on_note: Called with each line on what was left out of a table.
     """
     out = Path(out)
     importer = IMPORTERS.get(format)
@@ -53,6 +57,8 @@ def import_tables(
 
             folder = out.joinpath(*name.split("/"))
             written.append(write_results(folder, draft.about, draft.batches, report_rows, searched=draft.space))
+            for line in draft.remarks():
+                (on_note or _LOG.warning)(line)
     if not written:
         raise BadFile(f"{path} holds no table that the format {format} knows; check what it is")
     return written

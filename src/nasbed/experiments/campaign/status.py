@@ -124,11 +124,12 @@ def status_of(journal: Journal) -> CampaignStatus:
 def _planned_count(facts: Mapping[str, Any], proposed: int, rounds: int) -> int:
     """The number of proposed trials and of those that later rounds would add. A grid and trajectories are proposed
     first, as a whole."""
-    campaign, *raised = [*facts.get(FORMER_CAMPAIGNS, []), facts["campaign"]]
+    stages: list[Mapping[str, Any]] = [*facts.get(FORMER_CAMPAIGNS, []), facts["campaign"]]
+    campaign = stages[0]
     searched = campaign.get("trajectories")
     first_rounds = (campaign["grid"] is not None) + (searched is not None)
     sizes = _round_sizes(campaign)
-    for former, stage in zip([campaign, *raised], raised, strict=False):
+    for former, stage in pairwise(stages):
         sizes += _added_sizes(former, stage)
     remaining = sum(sizes[max(rounds - first_rounds, 0) :])
     if searched is not None and rounds < first_rounds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -16,12 +16,14 @@ from nasbed.spaces.base import SearchSpace
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A table about to be written: what it is, and its rows as they are read. ``total`` rows are expected, if that is
-    known; ``space`` is the search space where its name is not registered."""
+    known; ``space`` is the search space where its name is not registered. ``remarks`` gives lines on what was left out,
+    once all rows have been read."""
 
     about: TableInfo
     batches: Iterator[Rows]
     total: int | None = None
     space: SearchSpace | None = None
+    remarks: Callable[[], Sequence[str]] = tuple
 
 
 class Importer(ABC):

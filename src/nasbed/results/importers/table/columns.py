@@ -28,6 +28,10 @@ MISSING = pa.array(["", "nan", "na", "n/a", "null", "none", "-nan"])
 """How tables write a missing value, in any case of letters."""
 
 
+class BadRow(BadFile):
+    """One row of a file that cannot be read; the others may be."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableFile:
     """A file whose columns can be read. ``rows`` is known for Parquet only."""
@@ -116,7 +120,14 @@ class CellBatch:
         return len(self.numbers)
 
     def refuse(self, index: int, column: str, rule: str, value: Any) -> NoReturn:
-        raise BadFile(f"{self.source}, row {self.numbers[index]}, column {column}: {rule}, got {shorten(value)}")
+        raise BadRow(f"{self.source}, row {self.numbers[index]}, column {column}: {rule}, got {shorten(value)}")
+
+    def refuse_column(self, column: str, rule: str, kind: pa.DataType) -> NoReturn:
+        raise BadFile(f"{self.source}, row {self.numbers[0]}, column {column}: {rule}, got {shorten(str(kind))}")
+
+    def part(self, start: int, end: int) -> CellBatch:
+        """Some of the rows, by their places in the batch."""
+        return CellBatch(self.source, self.batch.slice(start, end - start), self.numbers[start:end])
 
     def only(self, column: str, value: str) -> CellBatch:
         """The rows in which a column has a value."""
@@ -128,7 +139,7 @@ class CellBatch:
         array = self.batch[column]
         kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
         if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
-            self.refuse(0, column, "the column holds text", str(array.type))
+            self.refuse_column(column, "the column holds text", array.type)
         texts = [text or "" for text in array.cast(pa.string()).to_pylist()]
         odd = next((i for i, text in enumerate(texts) if not text.isprintable()), None)
         if odd is not None:
@@ -141,7 +152,7 @@ class CellBatch:
         if _is_text(array.type):
             array = self._parsed(array, column, pa.float64(), "a value is a number or empty")
         elif not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_null(array.type)):
-            self.refuse(0, column, "the column holds numbers", str(array.type))
+            self.refuse_column(column, "the column holds numbers", array.type)
         values = np.asarray(array.cast(pa.float64(), safe=False).fill_null(math.nan), dtype=np.float64)
         if np.isinf(values).any():
             index = int(np.argmax(np.isinf(values)))
@@ -183,7 +194,7 @@ class CellBatch:
         if _is_text(array.type):
             array = self._parsed(array, column, pa.timestamp("us", tz="UTC"), "a moment reads 2024-05-01T12:00:00Z")
         elif not (pa.types.is_timestamp(array.type) or pa.types.is_null(array.type)):
-            self.refuse(0, column, "the column holds moments", str(array.type))
+            self.refuse_column(column, "the column holds moments", array.type)
         elif pa.types.is_timestamp(array.type) and array.type.unit == "ns":
             array = pc.floor_temporal(array, unit="microsecond")
         moments = array.cast(pa.timestamp("us", tz=getattr(array.type, "tz", None))).cast(pa.int64())

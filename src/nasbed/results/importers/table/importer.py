@@ -4,7 +4,7 @@
 metrics="test_accuracy=acc:%:maximize:0:100" --option seed=seed --option fidelity=200``
 
 A number that is empty or NaN is missing. A row without any value is failed, unless a status column says how it ended.
-Every error names the row, the column and the value.
+Every error names the row, the column and the value. With ``bad_rows=skip`` such rows are left out and counted.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.status import FAILED, OK, STATUSES, Status
 from nasbed.results.importers.base import Draft, Importer
+from nasbed.results.importers.table.bad_rows import BadRows
 from nasbed.results.importers.table.columns import CellBatch, TableFile
 from nasbed.results.importers.table.metrics import GRAMMAR, MetricColumn, parse_metrics
 from nasbed.results.manifest import TableInfo
@@ -29,6 +30,7 @@ from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import SearchSpace
 from nasbed.spaces.named import space_of
 
+REFUSE, SKIP = "refuse", "skip"
 REMEMBERED = 1 << 20
 """How many parsed architectures are kept for when their text comes again."""
 
@@ -44,6 +46,7 @@ class TableImporter(Importer):
         "metrics": f"{GRAMMAR} [required]",
         "architecture": "The column of texts or JSON configurations. [default: architecture]",
         "code": "Or the columns of the code: A,B,C or a prefix of 0, 1, …",
+        "bad_rows": "refuse the file, or skip them and list the first. [default: refuse]",
         "where": "COLUMN=VALUE: read only the rows with that value.",
         "seed": "The column of seeds.",
         "fidelity": "The column of budgets, or one whole number for all rows.",
@@ -77,7 +80,14 @@ class TableImporter(Importer):
         source = TableFile.open(path)
         layout = _ColumnLayout.of(self.settings, source, searched, metrics)
         total = source.rows if layout.where is None else None
-        yield Draft(info, layout.rows(source), total=total, space=searched)
+        bad_rows = _bad_rows(self.settings.get("bad_rows", REFUSE))
+        yield Draft(
+            info,
+            layout.rows(source, bad_rows),
+            total=total,
+            space=searched,
+            remarks=(lambda: []) if bad_rows is None else bad_rows.lines,
+        )
 
 
 @dataclass
@@ -121,15 +131,23 @@ class _ColumnLayout:
                 layout.columns[name] = source.require(setting, name)
         return layout
 
-    def rows(self, source: TableFile) -> Iterator[Rows]:
+    def rows(self, source: TableFile, bad_rows: BadRows | None) -> Iterator[Rows]:
         columns = [*self.code, *self.columns.values(), *(metric_column.column for metric_column in self.metrics)]
         columns += [self.architecture] if self.architecture else []
         columns += [self.where[0]] if self.where else []
         parsed_codes: dict[str, tuple[int, ...]] = {}
-        for cells in source.batches(columns):
+
+        def read(cells: CellBatch) -> Rows | None:
             selected = cells.only(*self.where) if self.where else cells
-            if len(selected):
-                yield self._batch(selected, parsed_codes)
+            return self._batch(selected, parsed_codes) if len(selected) else None
+
+        for cells in source.batches(columns):
+            if bad_rows is not None:
+                yield from bad_rows.rest(cells, read)
+            elif (rows := read(cells)) is not None:
+                yield rows
+        if bad_rows is not None:
+            bad_rows.check_some_good()
 
     def _batch(self, cells: CellBatch, parsed_codes: dict[str, tuple[int, ...]]) -> Rows:
         values = {metric_column.metric.key: self._values(cells, metric_column) for metric_column in self.metrics}
@@ -197,6 +215,12 @@ class _ColumnLayout:
                     parsed_codes[text] = code
             codes[index] = code
         return codes
+
+
+def _bad_rows(choice: str) -> BadRows | None:
+    if choice not in (REFUSE, SKIP):
+        raise InvalidOption(f"bad rows are {REFUSE}d or skipped: bad_rows is {REFUSE} or {SKIP}, got {shorten(choice)}")
+    return BadRows() if choice == SKIP else None
 
 
 def _architecture(searched: SearchSpace, text: str) -> Architecture:

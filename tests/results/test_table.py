@@ -459,9 +459,8 @@ def test_bad_rows_are_skipped_and_listed_and_the_others_arrive_in_order(
     """Every seventh of 700 rows is bad, in turn for another reason; batches hold some of them each."""
     monkeypatch.setattr("nasbed.results.importers.table.columns.BATCH", 100)
     monkeypatch.setattr("nasbed.results.importers.table.columns.BLOCK", 4096)
-    good = [CELL, "50.5", "3"]
     bad = [["|none~0|", "50.5", "3"], [CELL, "150", "3"], [CELL, "high", "3"], [CELL, "50.5", "-1"]]
-    rows = [bad[number // 7 % 4] if number % 7 == 0 else [*good[:2], str(number)] for number in range(700)]
+    rows = [bad[number // 7 % 4] if number % 7 == 0 else [CELL, "50.5", str(number)] for number in range(700)]
     columns = {name: [row[place] for row in rows] for place, name in enumerate(("architecture", "acc", "run"))}
     path = tmp_path / f"runs.{suffix}"
     if suffix == "csv":

@@ -26,7 +26,7 @@ from nasbed.results.importers.table.bad_rows import BadRows
 from nasbed.results.importers.table.columns import CellBatch, TableFile
 from nasbed.results.importers.table.metrics import GRAMMAR, MetricColumn, parse_metrics
 from nasbed.results.manifest import TableInfo
-from nasbed.results.rows import UNKNOWN, Rows
+from nasbed.results.rows import UNKNOWN, Rows, concatenate
 from nasbed.spaces import SearchSpace
 from nasbed.spaces.named import space_of
 
@@ -143,7 +143,9 @@ class _ColumnLayout:
 
         for cells in source.batches(columns):
             if bad_rows is not None:
-                yield from bad_rows.rest(cells, read)
+                parts = list(bad_rows.rest(cells, read))
+                if parts:
+                    yield concatenate(parts)
             elif (rows := read(cells)) is not None:
                 yield rows
         if bad_rows is not None:

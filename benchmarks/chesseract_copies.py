@@ -2,7 +2,7 @@
 are trained on too, and on the others.
 
     python benchmarks/chesseract_copies.py make PGN_FOLDER OUT
-    nasbed data baseline OUT --model resnet18 --epochs 32 --checkpoint copies.pt --out results.jsonl
+    nasbed data baseline OUT --network resnet18 --epochs 32 --checkpoint copies.pt --out results.jsonl
     python benchmarks/chesseract_copies.py judge PGN_FOLDER OUT copies.pt
 
 The training takes half an hour on one core.

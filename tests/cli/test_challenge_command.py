@@ -33,7 +33,7 @@ def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[
     right = write_submission(tmp_path / "right", predict="return test[:, 0, 0, 0].astype(int)")
     wrong = write_submission(tmp_path / "wrong", search="1 / 0")
     runs, page = tmp_path / "runs", tmp_path / "leaderboard"
-    outcome = run("run", str(right), "--datasets", *datasets, "--out", str(runs), "--time", "60")
+    outcome = run("run", str(right), "--datasets", *datasets, "--out", str(runs), "--timeout", "60")
     assert outcome.returncode == 0, outcome.stderr
     assert "birds: score 10.000, accuracy 100.00 %" in outcome.stdout and "total 20.000 on 2 datasets" in outcome.stdout
     assert "isolation: " in outcome.stderr
@@ -46,7 +46,7 @@ def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[
         datasets[1],
         "--out",
         str(runs),
-        "--time",
+        "--timeout",
         "60",
         "--json",
     )
@@ -81,7 +81,7 @@ def test_challenge_run_that_is_ended_leaves_nothing_running(
     """
     entry = write_submission(tmp_path / "entry", train=train)
     runs = tmp_path / "runs"
-    command = [*COMMAND, "run", str(entry), "--datasets", *datasets, "--out", str(runs), "--time", "500"]
+    command = [*COMMAND, "run", str(entry), "--datasets", *datasets, "--out", str(runs), "--timeout", "500"]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         deadline = time.monotonic() + 60

@@ -63,11 +63,11 @@ def run(*arguments: str) -> str:
 def test_baseline_on_a_folder_is_shown_beside_the_paper_and_added_to_a_file(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "results.jsonl"
     shared = ("baseline", str(folder), "--device", "cpu", "--out", str(out))
-    printed = run(*shared, "--model", "resnet18", "--epochs", "1")
+    printed = run(*shared, "--network", "resnet18", "--epochs", "1")
     assert "64 images trained on, 20 validate, 20 test" in printed
     assert "92.08 % after 64 epochs (table 1)" in printed and "points" in printed
     first = out.read_text()
-    result = json.loads(run(*shared, "--model", "tiny", "--epochs", "2", "--seed", "1", "--json"))
+    result = json.loads(run(*shared, "--network", "tiny", "--epochs", "2", "--seed", "1", "--json"))
     assert out.read_text().startswith(first) and len(out.read_text().splitlines()) == 2
     assert result["published"] is None and list(result["validated"]) == ["1", "2"] and result["images"] == [64, 20, 20]
     assert result["versions"]["torch"] == torch.__version__ and result["recipe"]["name"] == "unseen"
@@ -89,7 +89,7 @@ def test_folder_has_the_hash_and_moments_that_it_has_when_prepared(folder: Path)
 
 
 def test_baseline_resumes_from_its_checkpoint(tmp_path: Path) -> None:
-    shared = ("baseline", "digits", "--model", "tiny", "--epochs", "2", "--device", "cpu", "--checkpoint", str(tmp_path / "c"))  # fmt: skip
+    shared = ("baseline", "digits", "--network", "tiny", "--epochs", "2", "--device", "cpu", "--checkpoint", str(tmp_path / "c"))  # fmt: skip
     first = json.loads(run(*shared, "--json"))
     repeated = json.loads(run(*shared, "--resume", "--json"))
     assert repeated["test_accuracy"] == first["test_accuracy"] and repeated["validated"] == {}
@@ -100,7 +100,7 @@ def test_baseline_resumes_from_its_checkpoint(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("baseline", "digits", "--model", "resnet-18"), "did you mean resnet18"),
+        (("baseline", "digits", "--network", "resnet-18"), "did you mean resnet18"),
         (("baseline", "digits", "--epochs", "3"), "budgets 1, 2, 4, 8, 16, 32, 64 epochs, got 3"),
         (("baseline", "digits", "--resume"), "--checkpoint FILE"),
         (("baseline", "digits", "--paper", "addnst"), "did you mean addnist"),

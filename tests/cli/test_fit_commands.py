@@ -92,7 +92,7 @@ def test_fit_makes_a_benchmark_that_answers(table: str, tmp_path: Path) -> None:
 
 
 def test_fit_without_a_path_is_found_by_name(table: str) -> None:
-    text = output_of("fit", table, *SMALL, "--methods", "rs", "--no-runtime", "--version", "2.1")
+    text = output_of("fit", table, *SMALL, "--optimizers", "rs", "--no-runtime", "--version", "2.1")
     name = "snb-nb201-cifar10-lgb-rand-v2.1"
     assert f"nasbed run {name}" in text
     assert "runtime" not in text
@@ -187,8 +187,8 @@ def test_commands_refuse_in_one_line(command: str, table: str, tmp_path: Path) -
     )
     assert "KEY=VALUE" in refusal(command, table, "--model", "lgb", "--set", "rounds", *out)
     assert "did you mean validation_accuracy" in refusal(command, table, "--metric", "valid_accuracy", *out)
-    assert "did you mean rs" in refusal(command, table, "--methods", "rss", *out)
-    assert "at least one search method" in refusal(command, table, "--methods", ",", *out)
+    assert "did you mean rs" in refusal(command, table, "--optimizers", "rss", *out)
+    assert "at least one search method" in refusal(command, table, "--optimizers", ",", *out)
     assert "has the fidelities 12, got 3" in refusal(command, table, "--fidelity", "3", *out)
     assert "no benchmark is called 'nothing'" in refusal(command, "nothing", *out)
     assert list(tmp_path.iterdir()) == []

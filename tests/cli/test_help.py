@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 import typer
 
 from nasbed.cli import app
+from support.command_tree import Words, commands
 from support.commands import run_command
-
-Words = tuple[str, ...]
-
-
-def commands(command: Any, words: Words = ()) -> Iterator[tuple[Words, Any]]:
-    yield words, command
-    for word, inner in getattr(command, "commands", {}).items():
-        yield from commands(inner, (*words, word))
-
 
 TREE = list(commands(typer.main.get_command(app)))
 

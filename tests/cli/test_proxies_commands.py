@@ -35,10 +35,12 @@ def test_score_like_and_compare(
 ) -> None:
     mine, repeated, different = (tmp_path / f"{name}.parquet" for name in ("mine", "again", "other"))
     chosen = ("--proxies", "params,snip")
-    assert run(monkeypatch, "score", "--space", "nb201", "--n", "5", "--seeds", "2", *chosen, *QUICK, "-o", mine) == 0
+    assert (
+        run(monkeypatch, "score", "--space", "nb201", "--count", "5", "--seeds", "2", *chosen, *QUICK, "-o", mine) == 0
+    )
     output = capsys.readouterr().out
     assert "5 architectures of nb201, 2 seeds" in output and f"nasbed proxies evaluate {mine} TABLE" in output
-    assert run(monkeypatch, "score", "--like", mine, "--n", "3", *chosen, *QUICK, "-o", repeated, "--json") == 0
+    assert run(monkeypatch, "score", "--like", mine, "--count", "3", *chosen, *QUICK, "-o", repeated, "--json") == 0
     assert [proxy["scored"] for proxy in json.loads(capsys.readouterr().out)["proxies"]] == [3, 3]
     table, part = ScoreTable.read(mine), ScoreTable.read(repeated)
     rows = [table.codes.tolist().index(code) for code in part.codes.tolist()]
@@ -74,11 +76,11 @@ def test_score_the_architectures_of_a_list(monkeypatch: pytest.MonkeyPatch, tmp_
         (("score", "-o", "s.parquet"), "--space, --table or --like"),
         (("score", "--space", "nb201", "--table", "x", "-o", "s.parquet"), "give exactly one"),
         (("score", "--space", "nb201", "-o", "s.csv"), "NAME.parquet"),
-        (("score", "--space", "nb201", "--n", "20000", "-o", "s.parquet"), "15625 architectures"),
+        (("score", "--space", "nb201", "--count", "20000", "-o", "s.parquet"), "15625 architectures"),
         (("score", "--space", "nb201", "--proxies", "synflo", "-o", "s.parquet"), "did you mean synflow"),
         (("score", "--space", "nb201", "--dataset", "digitz", "-o", "s.parquet"), "digits"),
         (
-            ("score", "--space", "fcnet", "--n", "3", "-o", "s.parquet"),
+            ("score", "--space", "fcnet", "--count", "3", "-o", "s.parquet"),
             "the space 'fcnet' has no network; those with one",
         ),
         (("score", "--space", "nb201", "--device", "tpu", "-o", "s.parquet"), "a device is"),

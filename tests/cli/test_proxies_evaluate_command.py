@@ -40,7 +40,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_evaluate_prints_a_table_and_writes_the_report(run: Run, pair: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "judged"
-    outcome = run(*pair, "--out", out, "--resamples", 100, "--format", "svg", "--top", 5)
+    outcome = run(*pair, "--out", out, "--resamples", 100, "--format", "svg", "--top-percent", 5)
     assert outcome.exit_code == 0, outcome.output
     lines = outcome.stdout.splitlines()
     assert lines[0].startswith("generated/nb201: 1562 architectures, test_accuracy")
@@ -99,7 +99,7 @@ def test_evaluate_refuses_bad_input_in_one_line(run: Run, pair: tuple[Path, Path
         ((scores, table, scores), "got 3"),
         ((table, scores), "is neither"),
         ((scores, "no/table"), "no/table"),
-        ((scores, table, "--top", "-1"), "more than 0 and at most 100 percent, got -1"),
+        ((scores, table, "--top-percent", "-1"), "more than 0 and at most 100 percent, got -1"),
         ((scores, table, "--weight", "2"), "above 0 and below 1, got 2"),
         ((scores, table, "--k", "0"), "got k = 0"),
         ((scores, table, "--resamples", "0"), "1 resample or more"),

@@ -64,7 +64,7 @@ def test_verify_says_yes_or_exits_with_2(home: Path) -> None:
 
 
 def test_export_writes_the_file(home: Path) -> None:
-    assert "2 rows in" in ok("results", "export", "mine/one", home / "out.csv", home=home)
+    assert "2 rows in" in ok("results", "export", "mine/one", "--out", home / "out.csv", home=home)
     read = pa_csv.read_csv(home / "out.csv")
     assert read["architecture"].to_pylist() == CELLS and read["test_accuracy"].to_pylist() == [93.5, 10.0]
 
@@ -81,8 +81,8 @@ def test_merge_takes_shared_rows_once_and_says_so(home: Path) -> None:
         (("info", "no/such"), "import or fetch the table first"),
         (("info", "../up"), "a table's name"),
         (("verify", "."), "is not a results folder, it lacks manifest.json"),
-        (("export", "mine/one", "x.json"), "exported as .csv or .parquet"),
-        (("export", "mine/one", "no/such/folder/x.csv"), "No such file"),
+        (("export", "mine/one", "--out", "x.json"), "exported as .csv or .parquet"),
+        (("export", "mine/one", "--out", "no/such/folder/x.csv"), "No such file"),
         (("merge", "mine/one", "mine/two", "--out", "new"), "name the merged one (--name)"),
         (("merge", "mine/one", "--out", "new"), "two tables or more"),
     ],

@@ -151,7 +151,7 @@ def test_run_in_which_nothing_worked_exits_with_1_and_says_why(table: str, bad: 
         ("Peeker", "No run found anything. Broke: UnknownName: "),
     ):
         out = str(tmp_path / name)
-        output_of("run", table, "--optimizer", f"{bad}:{name}", "--seeds", "2", "--budget", "5ev", "--out", out, "--engine",
+        output_of("run", table, "--optimizers", f"{bad}:{name}", "--seeds", "2", "--budget", "5ev", "--out", out, "--engine",
              "serial", status=1)  # fmt: skip
         output_of("report", out, status=1)
         assert cause in (tmp_path / name / "report.html").read_text()
@@ -164,12 +164,12 @@ def test_methods_are_shown_by_the_name_of_their_class(table: str, tmp_path: Path
     classes = 'class A(RandomSearch):\n    name = "my (new) method"\nclass B(A):\n    pass\n'
     file.write_text(head + classes + 'class C(A):\n    name = "re"\nclass D(A):\n    name = "../d"\n')
     common = ("--seeds", "1", "--budget", "5ev", "--engine", "serial", "--out", str(out))
-    text = output_of("run", table, "--optimizer", f"{file}:A", "--optimizer", f"{file}:B", *common)
+    text = output_of("run", table, "--optimizers", f"{file}:A", "--optimizers", f"{file}:B", *common)
     assert re.search(r"^my \(new\) method  ", text, re.MULTILINE) and re.search(r"^B  ", text, re.MULTILINE)
     assert {row[0].strip() for row in Cells((out / "report.html").read_text()).rows[1:]} == {"my (new) method", "B"}
     for name, message in (("C", "re is the name of a method of nasbed"), ("D", "up to 60 letters")):
         with pytest.raises(NasbedError, match=message):
-            output_of("run", table, "--optimizer", f"{file}:{name}", *common)
+            output_of("run", table, "--optimizers", f"{file}:{name}", *common)
 
 
 def test_page_has_the_commands_of_all_runs(table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +234,7 @@ def test_bad_methods_are_named_and_the_others_unharmed(table: str, bad: str, tmp
 
 def test_run_takes_one_method_settings_and_thinking_time(table: str, bad: str, tmp_path: Path) -> None:
     common = ("--seeds", "2", "--budget", "20ev", "--engine", "serial", "--out", str(tmp_path))
-    output_of("run", table, "--optimizer", f"{bad}:Sampler", "--optimizer", "re", "--set", "re.population_size=5", "--set",
+    output_of("run", table, "--optimizers", f"{bad}:Sampler", "--optimizers", "re", "--set", "re.population_size=5", "--set",
          f"{bad}:Sampler.patience=often", "--charge-thinking", *common)  # fmt: skip
     setup = load_setup(tmp_path)
     assert set(load_runs(tmp_path).methods) == {"samples", "re"}
@@ -269,7 +269,7 @@ def test_run_names_the_line_where_a_file_of_a_user_raises(table: str, tmp_path: 
     file = tmp_path / "mine.py"
     file.write_text("import math\n\nmath.sqrt(-1)\n")
     with pytest.raises(NasbedError, match=r"could not be run, ValueError: .* \(mine.py, line 3\); fix the file"):
-        output_of("run", table, "--optimizer", f"{file}:Mine", "--out", str(tmp_path / "out"))
+        output_of("run", table, "--optimizers", f"{file}:Mine", "--out", str(tmp_path / "out"))
 
 
 @pytest.mark.parametrize(
@@ -281,8 +281,8 @@ def test_run_names_the_line_where_a_file_of_a_user_raises(table: str, tmp_path: 
         (("--set", "population_size=5"), "METHOD.KEY=VALUE"),
         (("--set", "re.population_size"), "METHOD.KEY=VALUE"),
         (("--optimizers", " , "), "at least one method"),
-        (("--optimizers", "rs,re", "--optimizer", "rs"), "each method is named once, got rs 2 times"),
-        (("--optimizer", "broken.py:Mine"), "broken.py could not be run, SyntaxError"),
+        (("--optimizers", "rs,re", "--optimizers", "rs"), "each method is named once, got rs 2 times"),
+        (("--optimizers", "broken.py:Mine"), "broken.py could not be run, SyntaxError"),
     ],
 )
 def test_run_refuses_in_one_line(

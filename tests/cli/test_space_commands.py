@@ -70,7 +70,7 @@ def test_neighbors_prints_one_a_line() -> None:
 
 
 def test_enumerate_counts_and_lists() -> None:
-    assert ok("space", "enumerate", "transnas-macro", "--count").split()[-1] == "256"
+    assert ok("space", "enumerate", "transnas-macro", "--count-only").split()[-1] == "256"
     assert len(set(ok("space", "enumerate", "transnas-macro").splitlines())) == 3_256
 
 

@@ -98,7 +98,7 @@ def test_pieces_and_processes_give_the_same_as_one_go(tmp_path: Path) -> None:
 @pytest.mark.kill
 def test_killed_it_resumes_where_it_was(tmp_path: Path) -> None:
     out = tmp_path / "killed.parquet"
-    words = ["proxies", "score", "--space", "nb201", "--n", "8", "--batch", "8", "--recipe", "small-nb201"]
+    words = ["proxies", "score", "--space", "nb201", "--count", "8", "--batch", "8", "--recipe", "small-nb201"]
     words += ["--proxies", ",".join(FEW), "--processes", "1", "--out", str(out)]
     process = fork_command(*words, stdout=DEVNULL, stderr=DEVNULL)
     deadline = monotonic() + 120

@@ -95,7 +95,7 @@ def test_new_space_is_collected_fitted_and_validated(plugin: None, tmp_path: Pat
     assert "toy" in nasbed("query", "toy.snb", "conv_3x3/skip_connect/none")
     assert load(f"{tmp_path / 'table'}:full").space.size == 3**3
     parts = "fits,free,depth"
-    nasbed("validate", "table", "--model", "rf", "--parts", parts, "--processes", "1", "--format", "svg", "--out", "v")
+    nasbed("validate", "table", "--models", "rf", "--parts", parts, "--processes", "1", "--format", "svg", "--out", "v")
     numbers = json.loads((tmp_path / "v" / "numbers.json").read_text())
     assert numbers["space"] == "toy" and not numbers["left_out"]
     assert numbers["fits"] and numbers["free"] and numbers["depth"]

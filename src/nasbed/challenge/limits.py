@@ -29,7 +29,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.time_s) and self.time_s > 0):
-            raise InvalidOption(f"a time limit is above 0 seconds, got {self.time_s}; give more with --time")
+            raise InvalidOption(f"a time limit is above 0 seconds, got {self.time_s}; give more with --timeout")
         if self.memory_bytes < 64 * MIB:
             raise InvalidOption(
                 f"a memory limit is 64 MiB or more, got {self.memory_bytes} bytes; give more with --memory"

@@ -31,36 +31,41 @@ from nasbed.cli.oneshot import command as oneshot_command
 from nasbed.cli.proxies import commands as proxies_commands
 from nasbed.core.errors import NasbedError
 from nasbed.studies import STUDIES
-from nasbed.terminal.interruption import InterruptibleGroup, forced_end
+from nasbed.terminal.former_options import CommandTree
+from nasbed.terminal.interruption import forced_end
 
 app = typer.Typer(
     name="nasbed",
-    cls=InterruptibleGroup,
+    cls=CommandTree,
     help="A test bed for neural architecture search.\n\nStart with: nasbed list spaces",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(challenge.app, name="challenge")
-app.add_typer(collect.app, name="collect")
-app.add_typer(data_commands.app, name="data")
-app.command()(fetch.fetch)
-app.command("import")(import_.import_)
-app.add_typer(list_.app, name="list")
-app.command()(network.network)
-app.command()(oneshot_command.oneshot)
-app.add_typer(proxies_commands.app, name="proxies")
-app.command()(query.query)
-app.command()(train.train)
-app.command()(run.run)
-app.command()(fit.fit)
-app.command()(tune.tune)
-app.command()(report.report)
-app.command()(release.release)
-app.add_typer(results.app, name="results")
-app.add_typer(space.app, name="space")
-app.add_typer(study.app, name="study")
-app.command("validate")(STUDIES.get(study.VALIDATION))
+
+BENCHMARKS, SEARCH, MAKING = "Benchmarks", "Search", "Make a benchmark"
+SPACES, PROXIES, TRAINING, STUDY = "Spaces and networks", "Proxies", "Datasets and training", "Studies"
+"""The groups of commands in the help, in this order."""
+app.add_typer(list_.app, name="list", rich_help_panel=BENCHMARKS)
+app.command(rich_help_panel=BENCHMARKS)(query.query)
+app.command(rich_help_panel=BENCHMARKS)(fetch.fetch)
+app.command("import", rich_help_panel=BENCHMARKS)(import_.import_)
+app.add_typer(results.app, name="results", rich_help_panel=BENCHMARKS)
+app.command(rich_help_panel=SEARCH)(run.run)
+app.command(rich_help_panel=SEARCH)(report.report)
+app.command(rich_help_panel=SEARCH)(oneshot_command.oneshot)
+app.add_typer(challenge.app, name="challenge", rich_help_panel=SEARCH)
+app.add_typer(collect.app, name="collect", rich_help_panel=MAKING)
+app.command(rich_help_panel=MAKING)(tune.tune)
+app.command(rich_help_panel=MAKING)(fit.fit)
+app.command("validate", rich_help_panel=MAKING)(STUDIES.get(study.VALIDATION))
+app.command(rich_help_panel=MAKING)(release.release)
+app.add_typer(space.app, name="space", rich_help_panel=SPACES)
+app.command(rich_help_panel=SPACES)(network.network)
+app.add_typer(proxies_commands.app, name="proxies", rich_help_panel=PROXIES)
+app.add_typer(data_commands.app, name="data", rich_help_panel=TRAINING)
+app.command(rich_help_panel=TRAINING)(train.train)
+app.add_typer(study.app, name="study", rich_help_panel=STUDY)
 
 
 def _version(requested: bool) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import note
@@ -24,6 +25,7 @@ app = typer.Typer(help="Run untrusted submissions on unseen datasets, in a sandb
 
 
 @app.command(context_settings={"allow_extra_args": True})
+@former_options({"--time": "--timeout"})
 def run(
     context: typer.Context,
     submission: Annotated[Path, typer.Argument(help="A folder or .zip with data_processor.py, nas.py and trainer.py.")],
@@ -31,7 +33,7 @@ def run(
         list[Path], typer.Option(help="One or more folders with train_x.npy … test_y.npy and metadata.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for SUBMISSION/DATASET/result.json.")],
-    time: Annotated[
+    timeout: Annotated[
         float, typer.Option(min=1, help="Time limit per dataset, in seconds since its process started.")
     ] = 3600,
     memory: Annotated[float, typer.Option(min=0.0625, help="Memory limit of all its processes together, in GiB.")] = 8,
@@ -47,7 +49,7 @@ def run(
     A submission that crashes, hangs or returns nonsense scores -10 on that dataset, and the next one follows. Test
     labels are hidden from it as far as the system allows; the isolation is printed and recorded.
 
-    Example: nasbed challenge run examples/submission --datasets addnist language --out runs --time 600
+    Example: nasbed challenge run examples/submission --datasets addnist language --out runs --timeout 600
     """
     import re
 
@@ -65,7 +67,7 @@ def run(
             typer.echo(_line(result))
 
     on_interrupt(lambda: "the same command continues with the datasets that have no result")
-    with _time_bar(submission.name, time) as bar:
+    with _time_bar(submission.name, timeout) as bar:
 
         def report_start(dataset: str, applied: Isolation) -> None:
             if not notes:
@@ -78,7 +80,7 @@ def run(
             submission,
             [*datasets, *map(Path, context.args)],
             out,
-            limits=Limits(time_s=time, memory_bytes=int(memory * GIB)),
+            limits=Limits(time_s=timeout, memory_bytes=int(memory * GIB)),
             seed=seed,
             device=device,
             isolation=isolation,

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_fields, print_json, print_table
 from nasbed.terminal.progress import LINE_S, note
@@ -31,9 +32,11 @@ MOST_PRINTED = 5
 class _RunUnlessNamed(TyperGroup):
     """``collect FILE`` is ``collect run FILE``."""
 
+    default_command = "run"
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = ["run", *args]
+            args = [self.default_command, *args]
         arguments: list[str] = super().parse_args(ctx, args)
         return arguments
 
@@ -66,6 +69,7 @@ NetworkCount = Annotated[
 
 
 @app.command()
+@former_options({"--workers": "--processes"})
 def run(
     campaign: CampaignFile = Path("campaign.toml"),
     journal: Annotated[
@@ -78,10 +82,12 @@ def run(
     engine: Annotated[
         str, typer.Option(help="The engine that runs trials: local (processes), ray (a cluster) or serial.")
     ] = "local",
-    workers: Annotated[
+    processes: Annotated[
         int | None,
         typer.Option(
-            min=1, show_default="1; for a function, all cores; ray: the whole cluster", help="Number of parallel tasks."
+            min=1,
+            show_default="1; for a function, all cores; ray: the whole cluster",
+            help="The number of processes, each with a task at a time.",
         ),
     ] = None,
     accept_changes: Annotated[
@@ -101,7 +107,7 @@ def run(
     To extend a campaign, raise numbers in its file and resume: trials, seeds of a grid, evaluations of searches,
     architectures and seeds of repeats. Nothing else may change.
 
-    Example: nasbed collect campaign.toml --workers 4
+    Example: nasbed collect campaign.toml --processes 4
     """
     from nasbed.experiments.campaign import Campaign, campaign_status, collect, trainer_of
 
@@ -115,7 +121,7 @@ def run(
             "with --journal"
         )
     trainer = trainer_of(planned)
-    runner = _engine(engine, workers, gpus_per_task, trainer)
+    runner = _engine(engine, processes, gpus_per_task, trainer)
     resume_command = shlex.join(
         ["nasbed", "collect", str(campaign), *(["--journal", str(path)] if journal else []), "--resume"]
     )
@@ -240,13 +246,13 @@ def _results_kept(journal: Path, resume_command: str) -> str:
     return f"{state.done} of {state.planned} results are in {journal}; resume with: {resume_command}"
 
 
-def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer) -> Engine:
+def _engine(name: str, processes: int | None, gpus: float | None, trainer: Trainer) -> Engine:
     from nasbed.core.execution import LocalEngine, SerialEngine
 
     if gpus is not None and name != "ray":
         raise InvalidOption(f"--gpus-per-task is for the engine ray, got {name}; omit it")
     if name == "local":
-        return LocalEngine(workers or trainer.usual_workers)
+        return LocalEngine(processes or trainer.usual_workers)
     if name == "serial":
         if trainer.timeout_s is not None:
             note("the engine serial has no timeout; a trial that hangs blocks the campaign")
@@ -254,7 +260,7 @@ def _engine(name: str, workers: int | None, gpus: float | None, trainer: Trainer
     if name == "ray":
         from nasbed.core.execution.ray_engine import RayEngine
 
-        return RayEngine(gpus=gpus or 0, workers=workers)
+        return RayEngine(gpus=gpus or 0, workers=processes)
     raise InvalidOption(f"an engine is local, serial or ray, got {name!r}; choose one of them")
 
 

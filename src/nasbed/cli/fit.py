@@ -13,6 +13,7 @@ import typer
 
 from nasbed.cli import tune as tuning
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import print_table
 from nasbed.terminal.progress import note, share_bar
@@ -31,6 +32,7 @@ RuntimeSettings = Annotated[
 ]
 
 
+@former_options({"--methods": "--optimizers"})
 def fit(
     table: tuning.Table,
     model: tuning.Model = "lgb",
@@ -56,7 +58,7 @@ def fit(
             "curves. Its name has -mf.",
         ),
     ] = False,
-    methods: tuning.Methods = None,
+    optimizers: tuning.Optimizers = None,
     at_least: tuning.AtLeast = None,
     runtime: Annotated[bool, typer.Option(help="Also fit a model of the training time.")] = True,
     runtime_method: Annotated[
@@ -138,10 +140,10 @@ def fit(
             raise InvalidOption("settings are for a runtime model, got --no-runtime; omit one of the two")
         clock_model, clock_settings = load_runtime_settings(runtime_settings)
         tuning.check_settings(clock_model, results, clock_settings)
-    chosen_methods = tuning.names_of(methods)
+    chosen_methods = tuning.names_of(optimizers)
     variant = variant_of(chosen_methods, all_fidelities=all_fidelities)
     path = _new_path(out, results, model, variant, version)
-    split = tuning.split_of(results, metric, fidelity, methods, seed, at_least, all_fidelities=all_fidelities)
+    split = tuning.split_of(results, metric, fidelity, optimizers, seed, at_least, all_fidelities=all_fidelities)
     if settings_file is not None:
         _warn_of_leaks(settings_file, split)
     if runtime_settings is not None:
@@ -224,6 +226,6 @@ def _warn_of_leaks(file: Path, split: TableSplit) -> None:
     tuned_on = read_json(file).get("data_sha256")
     if tuned_on is not None and tuned_on != split.fitted_sha256:
         note(
-            f"{file} was tuned on other evaluations (table, --seed, --methods, --metric or --fidelity differ): it "
+            f"{file} was tuned on other evaluations (table, --seed, --optimizers, --metric or --fidelity differ): it "
             "may have seen the test part, so figures may be too good"
         )

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 TablesFolder = Annotated[
     Path | None,
-    typer.Option(show_default="the folder in which benchmarks look for them", help="The folder for the tables."),
+    typer.Option(
+        "--out", "-o", show_default="the folder in which benchmarks look for them", help="The folder for the tables."
+    ),
 ]
 
 

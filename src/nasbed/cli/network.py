@@ -8,18 +8,20 @@ from typing import Annotated
 import typer
 
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.output import Json, print_fields, print_json, print_table, readable
 
 
+@former_options({"--seed": "--sample-seed", "--channels": "--image-channels"})
 def network(
     name: Annotated[str, typer.Argument(metavar="SPACE", help="A name from: nasbed list spaces")],
     arch: Annotated[
-        str | None, typer.Argument(metavar="[ARCH]", help="An architecture as text; or sample one with --seed.")
+        str | None, typer.Argument(metavar="[ARCH]", help="An architecture as text; or sample one with --sample-seed.")
     ] = None,
     classes: Annotated[int, typer.Option(min=1, help="The number of classes.")] = 10,
-    channels: Annotated[int, typer.Option(min=1, help="The number of image channels.")] = 3,
+    image_channels: Annotated[int, typer.Option(min=1, help="The number of image channels.")] = 3,
     image: Annotated[int, typer.Option(min=1, help="The image size, in pixels.")] = 32,
-    seed: Annotated[
+    sample_seed: Annotated[
         int | None, typer.Option(min=0, help="Sample an architecture with this seed instead of ARCH.")
     ] = None,
     json: Json = False,
@@ -33,14 +35,14 @@ def network(
     from nasbed.networks import check_torch
     from nasbed.spaces import space
 
-    if (arch is None) == (seed is None):
-        raise InvalidOption("give one architecture: either its text or --seed")
+    if (arch is None) == (sample_seed is None):
+        raise InvalidOption("give one architecture: either its text or --sample-seed")
     check_torch()
     from nasbed.networks.summary import architecture_summary
 
     searched = space(name)
-    architecture = searched.sample(np.random.default_rng(seed)) if arch is None else searched.parse(arch)
-    summary = architecture_summary(architecture, classes=classes, channels_in=channels, image=image)
+    architecture = searched.sample(np.random.default_rng(sample_seed)) if arch is None else searched.parse(arch)
+    summary = architecture_summary(architecture, classes=classes, channels_in=image_channels, image=image)
     text = searched.format(architecture)
     if json:
         print_json({"space": searched.name, "architecture": text, **asdict(summary)})
@@ -56,7 +58,7 @@ def network(
     print_fields(
         {
             "architecture": text,
-            "input": f"{channels}×{image}×{image}",
+            "input": f"{image_channels}×{image}×{image}",
             "parameters": readable(summary.parameters),
             "multiply-adds": readable(summary.multiply_adds),
         }

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nasbed.core.errors import InvalidOption
+from nasbed.core.former_names import former_name_text
+from nasbed.terminal.former_options import UNTIL
 from nasbed.terminal.output import Json, print_fields, print_json, print_table, readable
+from nasbed.terminal.progress import note
 
 if TYPE_CHECKING:
     from nasbed.results import Results
@@ -52,18 +56,27 @@ def verify(table: Table, json: Json = False) -> None:
 
 @app.command()
 def export(
-    table: Table, out: Annotated[Path, typer.Argument(metavar="OUT", help="A .csv or .parquet file to write.")]
+    table: Table,
+    former_out: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", hidden=True, help="The former place of --out.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A .csv or .parquet file to write.")] = None,
 ) -> None:
     """Write a table as one plain file, with the architectures as text. The file is complete or absent.
 
-    Example: nasbed results export nb201/cifar10 cells.csv
+    Example: nasbed results export nb201/cifar10 --out cells.csv
     """
     from nasbed.results.export import export_results
 
+    if former_out is not None:
+        note(former_name_text("results export TABLE FILE", "results export TABLE --out FILE", until=UNTIL))
+    path = out or former_out
+    if path is None:
+        raise InvalidOption("a table is exported to a file, got none; name it with --out FILE.csv")
     results = _results_of(table)
     with _row_bar(f"Exporting {results.about.name}", results.manifest.rows) as progress:
-        rows = export_results(results, out, progress)
-    typer.echo(f"{readable(rows)} rows in {out}")
+        rows = export_results(results, path, progress)
+    typer.echo(f"{readable(rows)} rows in {path}")
 
 
 @app.command()
@@ -71,7 +84,7 @@ def merge(
     tables: Annotated[
         list[str], typer.Argument(metavar="TABLE TABLE…", help="Results folders, or names of installed tables.")
     ],
-    out: Annotated[Path, typer.Option(help="The folder for the merged table; it must be new.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the merged table; it must be new.")],
     name: Annotated[
         str | None, typer.Option(show_default="the common one", help="The name of the merged table.")
     ] = None,

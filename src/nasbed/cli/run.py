@@ -11,6 +11,7 @@ import typer
 
 from nasbed.cli.report import print_report
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.progress import counted_bars, note
 from nasbed.terminal.report_options import Budget, Figures, Formats, MethodPreset, Processes, Searched, report_formats
@@ -33,17 +34,15 @@ WarmStarts = Annotated[list[str] | None, typer.Option(metavar="PROXY:N[:START]",
 Filters = Annotated[list[str] | None, typer.Option(metavar="PROXY:M", help=FILTER_HELP)]
 
 
+@former_options({"--optimizer": "--optimizers"})
 def run(
     benchmark: Searched = "nb201/cifar10",
     optimizers: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             show_default=DEFAULT,
             help="Comma-separated ids from 'nasbed list optimizers'; your own as file.py:ClassName.",
         ),
-    ] = None,
-    optimizer: Annotated[
-        list[str] | None, typer.Option(metavar="ID|FILE:CLASS", help="One method; may be given several times.")
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -99,8 +98,8 @@ def run(
     from nasbed.experiments.compare import compare, run_name
     from nasbed.optimizers import OPTIMIZERS
 
-    method_list = (DEFAULT if not optimizer else "") if optimizers is None else optimizers
-    methods = [name.strip() for name in [*method_list.split(","), *(optimizer or [])] if name.strip()]
+    method_list = ",".join([DEFAULT] if optimizers is None else optimizers)
+    methods = [name.strip() for name in method_list.split(",") if name.strip()]
     if not methods:
         raise InvalidOption(
             f"a comparison needs at least one method, got {method_list!r}; known: {', '.join(OPTIMIZERS)}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.output import Json, print_fields, print_json, print_json_or_fields
 
 if TYPE_CHECKING:
@@ -113,12 +114,15 @@ def neighbors(name: SpaceName, arch: ArchText, json: Json = False) -> None:
 
 
 @app.command("enumerate")
+@former_options({"--count": "--count-only"})
 def enumerate_(
     name: SpaceName,
-    count: Annotated[bool, typer.Option("--count", help="Print only the number of architectures.")] = False,
+    count_only: Annotated[bool, typer.Option("--count-only", help="Print only the number of architectures.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write a .parquet, .csv or .txt file instead, with every architecture's properties."),
+        typer.Option(
+            "--out", "-o", help="Write a .parquet, .csv or .txt file instead, with every architecture's properties."
+        ),
     ] = None,
 ) -> None:
     """Print every architecture of an enumerable space, one per line.
@@ -129,7 +133,7 @@ def enumerate_(
     from nasbed.spaces import space
 
     searched = space(name)
-    if count:
+    if count_only:
         print_fields(searched.counts())
     elif out is not None:
         typer.echo(f"{write_all(searched, out)} architectures in {out}")
@@ -138,6 +142,7 @@ def enumerate_(
 
 
 @app.command()
+@former_options({"--seed": "--sample-seed"})
 def draw(
     name: SpaceName,
     arch: Annotated[
@@ -146,11 +151,11 @@ def draw(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", show_default="SPACE.svg", help="A .svg, .png or .pdf file.")
     ] = None,
-    seed: Seed = 0,
+    sample_seed: Annotated[int, typer.Option(min=0, help="Sample an architecture with this seed instead of ARCH.")] = 0,
 ) -> None:
     """Draw the cells of an architecture.
 
-    Example: nasbed space draw darts --seed 3 --out cell.png
+    Example: nasbed space draw darts --sample-seed 3 --out cell.png
     """
     import numpy as np
 
@@ -158,7 +163,7 @@ def draw(
     from nasbed.spaces import space
 
     searched = space(name)
-    architecture = searched.sample(np.random.default_rng(seed)) if arch is None else searched.parse(arch)
+    architecture = searched.sample(np.random.default_rng(sample_seed)) if arch is None else searched.parse(arch)
     path = out or Path(f"{searched.name}.svg")
     if path.is_dir():
         raise InvalidOption(

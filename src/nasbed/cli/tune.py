@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import print_fields, print_table
 from nasbed.terminal.progress import counted_bars, note
@@ -28,7 +29,7 @@ Table = Annotated[
     str, typer.Argument(metavar="RESULTS", help="A folder of results, or the id of a table, such as nb201/cifar10.")
 ]
 Model = Annotated[str, typer.Option(help="The model, from 'nasbed list surrogates'.")]
-Methods = Annotated[
+Optimizers = Annotated[
     str | None,
     typer.Option(show_default="all", help="Use only evaluations of these search methods: comma-separated ids."),
 ]
@@ -49,6 +50,7 @@ TRAIN_TIME = "train_time_s"
 Timeout = Annotated[float | None, typer.Option(min=1, help="Wall-clock timeout per trial, in seconds.")]
 
 
+@former_options({"--methods": "--optimizers"})
 def tune(
     table: Table,
     out: Annotated[
@@ -62,7 +64,7 @@ def tune(
     score: ScoreName = "skt",
     metric: MetricKey = None,
     fidelity: Fidelity = None,
-    methods: Methods = None,
+    optimizers: Optimizers = None,
     at_least: AtLeast = None,
     settings: Set = None,
     seed: Seed = 0,
@@ -91,7 +93,7 @@ def tune(
     results = load_results(table)
     fixed = settings_by_key(settings or [])
     check_settings(model, results, fixed)
-    split = split_of(results, None if is_runtime else metric, fidelity, methods, seed, at_least)
+    split = split_of(results, None if is_runtime else metric, fidelity, optimizers, seed, at_least)
     split = split.timed() if is_runtime else split
     tuned = run_tuning(split, model, trials, out, score, fixed, seed=seed, processes=processes, timeout=timeout)
     fit_command = ["nasbed", "fit", table]
@@ -100,7 +102,7 @@ def tune(
     options = {
         "--metric": None if is_runtime else metric,
         "--fidelity": fidelity,
-        "--methods": methods,
+        "--optimizers": optimizers,
         "--at-least": at_least,
         "--seed": seed or None,
     }
@@ -210,7 +212,7 @@ def check_model(model: str) -> None:
 def names_of(methods: str | None) -> list[str] | None:
     names = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
     if names == []:
-        raise InvalidOption("--methods names at least one search method, got none; omit it for all")
+        raise InvalidOption("--optimizers names at least one search method, got none; omit it for all")
     return names
 
 

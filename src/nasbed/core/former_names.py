@@ -74,4 +74,13 @@ class FormerAttribute:
 
 def warn_former(old: str, new: str, *, until: str, stacklevel: int = 3) -> None:
     """Warn the caller of the function that calls this one, or one further up by ``stacklevel``."""
-    warnings.warn(f"{old} is now {new}; the former name goes in version {until}", DeprecationWarning, stacklevel)
+    warnings.warn(former_name_text(old, new, until=until), DeprecationWarning, stacklevel)
+
+
+def former_name_text(old: str, new: str, *, until: str) -> str:
+    """The sentence about a former name.
+
+    >>> former_name_text("--n", "--count", until="0.3")
+    '--n is now --count; the former name goes in version 0.3'
+    """
+    return f"{old} is now {new}; the former name goes in version {until}"

@@ -87,7 +87,7 @@ def test_campaign_killed_at_random_moments_loses_nothing_and_repeats_nothing(
         local = kill % 3 == 2
         moment = draw.uniform(0.5, 2.5) if local else draw.uniform(0.0, 0.5)
         moment *= 1 if durable else 1 + kill / 2
-        engine = ("--engine", "local", "--workers", "2") if local else ("--engine", "serial")
+        engine = ("--engine", "local", "--processes", "2") if local else ("--engine", "serial")
         size_before = log.stat().st_size
         code, errors = outcome_of(started(campaign_file, "--resume", *engine, moment_s=moment, log=log))
         assert code == -signal.SIGKILL, errors
@@ -141,7 +141,7 @@ def test_campaign_refuses_a_journal_that_another_has_open(campaign_file: Path) -
 
 def test_campaign_interrupted_from_the_keyboard_says_how_to_resume(campaign_file: Path) -> None:
     log = campaign_file.with_suffix(".log")
-    process = started(campaign_file, "--engine", "local", "--workers", "1", log=log)
+    process = started(campaign_file, "--engine", "local", "--processes", "1", log=log)
     deadline = time.monotonic() + 30
     while not log.exists() and time.monotonic() < deadline:
         time.sleep(0.02)

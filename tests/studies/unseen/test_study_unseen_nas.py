@@ -39,7 +39,7 @@ def test_methods_are_run_once_shown_beside_the_paper_and_compared(
     """Processes that run several at a time have a test of their own."""
     monkeypatch.setattr("nasbed.core.execution.LocalEngine", lambda processes: SerialEngine())
     file = tmp_path / "r.jsonl"
-    shared = ("--data", str(folder), "--results", str(file), *SMALL.split())
+    shared = ("--datasets", str(folder), "--results", str(file), *SMALL.split())
     result = run("--nas", "pc-darts, gdas", "--set", "supernet.batch=32", *shared)
     assert "2 results were added" in result.stderr and "gutenberg, pc-darts 0: search" in result.stderr
     assert (tmp_path / "r.jsonl.checkpoints").is_dir()
@@ -72,8 +72,8 @@ def test_methods_are_run_once_shown_beside_the_paper_and_compared(
 
 def test_trainings_alone_may_be_in_bfloat16_and_searches_are_recorded(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
-    single = ("--bfloat16", "--set", "supernet.precision=float32", "--set", "supernet.batch=32")
-    run("--nas", "gdas", "--data", str(folder), "--results", str(file), *single, *SMALL.split())
+    single = ("--precision", "bfloat16", "--set", "supernet.precision=float32", "--set", "supernet.batch=32")
+    run("--nas", "gdas", "--datasets", str(folder), "--results", str(file), *single, *SMALL.split())
     result = json.loads(file.read_text())
     assert (result["search"]["precision"], result["recipe"]["precision"]) == ("float32", "bfloat16")
     (record,) = (tmp_path / "r.jsonl.searches").rglob("search.json")
@@ -83,16 +83,16 @@ def test_trainings_alone_may_be_in_bfloat16_and_searches_are_recorded(folder: Pa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--nas pc-dart --data digits --results r", "did you mean pc-darts"),
-        ("--nas pc-darts --data digits", "--results FILE"),
-        ("--nas pc-darts --results r", "--data DIR"),
-        ("--data digits", "--nas"),
-        ("--nas rs-darts --data digits --results r --set bonsai.tarjet=1", "did you mean target"),
-        ("--nas rs-darts --data digits --results r --set darts.flip=true", "supernet or bonsai"),
-        ("--nas rs-darts --data digits --results r --set supernet.flip=3", "true or false"),
-        ("--nas rs-darts --data digits --results r --epochs 3", "budgets 1, 2, 4"),
-        ("--nas rs-darts --data digits --results r --recipe nb101 --together", "a population is trained by SGD"),
-        (f"--nas rs-darts --data digits --results {__file__}", "a result is an object of JSON"),
+        ("--nas pc-dart --datasets digits --results r", "did you mean pc-darts"),
+        ("--nas pc-darts --datasets digits", "--results FILE"),
+        ("--nas pc-darts --results r", "--datasets DIR"),
+        ("--datasets digits", "--nas"),
+        ("--nas rs-darts --datasets digits --results r --set bonsai.tarjet=1", "did you mean target"),
+        ("--nas rs-darts --datasets digits --results r --set darts.flip=true", "supernet or bonsai"),
+        ("--nas rs-darts --datasets digits --results r --set supernet.flip=3", "true or false"),
+        ("--nas rs-darts --datasets digits --results r --epochs 3", "budgets 1, 2, 4"),
+        ("--nas rs-darts --datasets digits --results r --recipe nb101 --together", "a population is trained by SGD"),
+        (f"--nas rs-darts --datasets digits --results {__file__}", "a result is an object of JSON"),
     ],
 )
 def test_user_errors_are_one_line_and_come_before_any_search(

@@ -64,7 +64,7 @@ def test_a_table_of_darts_has_the_papers_rows(validate: Validate, tmp_path: Path
 def test_a_surrogate_of_darts_has_the_row_of_its_model(validate: Validate, tmp_path: Path) -> None:
     path = small_surrogate(tmp_path, "darts").save(tmp_path / "it.snb")
     text = validate(
-        str(path), "--results", str(tmp_path / "table-darts"), "--parts", "fits", "--out", str(tmp_path / "out"),
+        str(path), "--table", str(tmp_path / "table-darts"), "--parts", "fits", "--out", str(tmp_path / "out"),
         "--format", "svg",
     )  # fmt: skip
     assert line(text, f"lgb, {LABEL}")[1:4] == ["0.892", "–", "0.816"]

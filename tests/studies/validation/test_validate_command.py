@@ -74,7 +74,7 @@ def test_validate_tests_a_surrogate_on_its_own_table(run: Run, tmp_path: Path) -
     artefact = small_surrogate(tmp_path)
     path = artefact.save(tmp_path / "it.snb")
     table = tmp_path / "table-nb201"
-    result = run(str(path), "--results", str(table), "--parts", "fits,size", "--out", str(tmp_path / "out"), *QUICK)
+    result = run(str(path), "--table", str(table), "--parts", "fits,size", "--out", str(tmp_path / "out"), *QUICK)
     assert result.status == 0, result.err
     (fit,) = json.loads((tmp_path / "out" / "numbers.json").read_text())["fits"]["fits"]
     assert fit["label"] == artefact.name
@@ -89,13 +89,13 @@ def test_validate_refuses_bad_input_in_one_line_before_working(run: Run, table: 
     out = tmp_path / "report"
     for arguments, word in (
         ((str(table), "--parts", "fit", "--out", str(out)), "no part of a validation is called 'fit'"),
-        ((str(table), "--model", "lbg", "--out", str(out)), "'lbg'"),
+        ((str(table), "--models", "lbg", "--out", str(out)), "'lbg'"),
         ((str(table), "--set", "lgb.speed=1", "--out", str(out)), "no setting 'speed'"),
         ((str(table), "--set", "speed=1", "--out", str(out)), "MODEL.KEY=VALUE"),
         ((str(table), "--out", str(file)), "is a file"),
         ((str(table), "--metric", "speed", "--out", str(out)), "no metric 'speed'"),
         ((str(table), "--sizes", "1,b", "--out", str(out)), "whole numbers"),
-        ((str(table), "--results", str(table), "--out", str(out)), "is a table"),
+        ((str(table), "--table", str(table), "--out", str(out)), "is a table"),
         (("no/such-table", "--out", str(out)), "no benchmark is called"),
     ):
         result = run(*arguments)

@@ -16,7 +16,7 @@ from nasbed.proxies.table import ScoresInfo, ScoreTable
 from nasbed.studies.zero_cost.command import zero_cost
 from support.tables import additive, nb201_table
 
-FAST = ("--top", "10", "--resamples", "30", "--repeats", "2", "--format", "svg")
+FAST = ("--top-percent", "10", "--resamples", "30", "--repeats", "2", "--format", "svg")
 
 
 def run(*arguments: str) -> Result:
@@ -69,8 +69,8 @@ def test_zero_cost_refuses_bad_input_in_one_line_before_working(pair: tuple[str,
         ((scores,), "scores and tables come in pairs"),
         ((table, table), "scores are a file or, in the package, darts-cifar10-16"),
         ((scores, "no/such"), "no benchmark is called"),
-        ((scores, table, "--top", "0"), "more than 0 and at most 100 percent"),
-        ((scores, table, "--top", "0.1"), "ask for a larger --top"),
+        ((scores, table, "--top-percent", "0"), "more than 0 and at most 100 percent"),
+        ((scores, table, "--top-percent", "0.1"), "ask for a larger --top-percent"),
         ((scores, table, "--weight", "1"), "above 0 and below 1"),
         ((scores, table, "--format", "gif"), "svg, png, pdf"),
     ):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nasbed.terminal import training_options as options
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import checkpoint_kept, on_interrupt
 from nasbed.terminal.output import Json, print_fields, print_json, readable
 from nasbed.terminal.progress import epoch_bar
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from nasbed.experiments.unseen.results import UnseenResult
 
 
+@former_options({"--model": "--network", "--bfloat16": "--precision bfloat16"})
 def baseline(
     dataset: Annotated[
         str, typer.Argument(metavar="DATASET", help="A name from 'nasbed data list', or a folder of the competition.")
     ],
-    model: Annotated[
+    network: Annotated[
         str,
         typer.Option(help="resnet18, resnet18-kit, alexnet, vgg16, convnext-base, mnasnet, densenet161, resnext50."),
     ] = "resnet18",
@@ -30,9 +32,7 @@ def baseline(
     seed: Annotated[int, typer.Option(min=0, help="The seed of the weights and of the order of the images.")] = 0,
     device: options.Device = "auto",
     threads: options.Threads = 1,
-    bfloat16: Annotated[
-        bool, typer.Option("--bfloat16", help="Compute in bfloat16, for speed on a GPU; the paper does not mention it.")
-    ] = False,
+    precision: options.PrecisionName = None,
     checkpoint: options.CheckpointFile = None,
     resume: options.Resume = False,
     paper: Annotated[
@@ -51,7 +51,7 @@ def baseline(
 
     Example: nasbed data baseline digits --epochs 1
 
-    Example: nasbed data baseline addnist --model resnet18 --device cuda --checkpoint my.pt --out results.jsonl
+    Example: nasbed data baseline addnist --network resnet18 --device cuda --checkpoint my.pt --out results.jsonl
     """
     from nasbed.core.json_values import plain
     from nasbed.experiments.unseen.published import published
@@ -62,7 +62,7 @@ def baseline(
     options.check_checkpoint(checkpoint, resume)
     if paper is not None:
         paper = tables.dataset_called(paper)
-    BASELINES.get(model)
+    BASELINES.get(network)
     check_torch()
     from nasbed.datasets.opening import open_dataset
     from nasbed.experiments.unseen.baseline import measured_baseline
@@ -71,7 +71,7 @@ def baseline(
     from nasbed.training.devices import chosen_device, threads_used
 
     chosen_recipe, torch_device = load_recipe(recipe), chosen_device(device)
-    chosen_recipe = replace(chosen_recipe, precision="bfloat16") if bfloat16 else chosen_recipe
+    chosen_recipe = replace(chosen_recipe, precision=options.chosen_precision(precision, chosen_recipe.precision))
     budget = chosen_recipe.budget(epochs)
     if out is not None:
         check_results_file(out)
@@ -79,7 +79,7 @@ def baseline(
     on_interrupt(lambda: checkpoint_kept(checkpoint))
     with threads_used(threads), epoch_bar(budget) as report_epoch:
         result = measured_baseline(
-            model,
+            network,
             images,
             chosen_recipe,
             paper=paper,
@@ -91,7 +91,7 @@ def baseline(
         )
     if out is not None:
         append_result(out, result)
-    published_accuracy = tables.accuracy(result.dataset, model)
+    published_accuracy = tables.accuracy(result.dataset, network)
     if json:
         print_json(plain(asdict(result) | {"published": published_accuracy}))
     else:

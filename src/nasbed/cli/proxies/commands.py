@@ -11,6 +11,7 @@ import typer
 
 from nasbed.cli.proxies.evaluate import evaluate
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json, print_table
 from nasbed.terminal.progress import count_bar, note
@@ -44,6 +45,7 @@ def list_(json: Json = False) -> None:
 
 
 @app.command()
+@former_options({"--n": "--count"})
 def score(
     out: Out,
     space: Annotated[
@@ -60,10 +62,14 @@ def score(
     ] = "",
     dataset: Annotated[str, typer.Option(help="The dataset of the images, from: nasbed data list")] = "digits",
     proxies: Annotated[str, typer.Option(help="Comma-separated names from 'nasbed proxies list'.")] = "all",
-    n: Annotated[
+    count: Annotated[
         int | None,
         typer.Option(
-            "--n", min=1, show_default="1000; all of a table, file or list", help="The number of architectures."
+            "--count",
+            "-n",
+            min=1,
+            show_default="1000; all of a table, file or list",
+            help="The number of architectures.",
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="The number of seeds of weights and images: 0, 1, 2 …")] = 1,
@@ -87,7 +93,7 @@ def score(
     Each score is stored at once: the same command resumes after an interruption. It also adds seeds, architectures or
     proxies to an existing file.
 
-    Example: nasbed proxies score --space nb201 --dataset cifar10 --n 1000 --seeds 3 --out scores.parquet
+    Example: nasbed proxies score --space nb201 --dataset cifar10 --count 1000 --seeds 3 --out scores.parquet
 
     Example: nasbed proxies score --table darts-cifar10-16 --dataset cifar10@16 --recipe collect-darts --out my.parquet
     """
@@ -103,7 +109,7 @@ def score(
 
     names = list(PROXIES) if proxies == "all" else _names(proxies)
     place = chosen_device(device)
-    archs = _architectures(space, table, like, architectures, n, sample_seed)
+    archs = _architectures(space, table, like, architectures, count, sample_seed)
     alone = processes == 1 or (processes is None and place.type == "cuda")
     engine = SerialEngine() if alone and timeout is None else LocalEngine(processes)
     on_interrupt(lambda: _scores_kept(journal_of(out)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import note, run_bars
@@ -22,10 +23,11 @@ EMBEDDED = ("darts-cifar10-16", "darts-cifar10-16")
 LEGEND = "[95 % interval]; + better, \u2212 worse than {baseline} (p < 0.05, Holm); RBO of random scores: {chance}"
 
 
+@former_options({"--top": "--top-percent"})
 def evaluate(
     pairs: ScoresAndTables = None,
     out: Out = Path("proxies"),
-    top: TopPercent = 1.0,
+    top_percent: TopPercent = 1.0,
     weight: TopWeight = 0.5,
     k: Annotated[int, typer.Option("--k", help="The number of architectures that a search could train.")] = 10,
     metric: Annotated[
@@ -50,7 +52,7 @@ def evaluate(
 
     Example: nasbed proxies evaluate scores.parquet nb201/cifar10
 
-    Example: nasbed proxies evaluate a.parquet nb201/cifar10 b.parquet tables/mine --top 5 --k 20 --out judged
+    Example: nasbed proxies evaluate a.parquet nb201/cifar10 b.parquet tables/mine --top-percent 5 --k 20 --out judged
     """
     on_interrupt(lambda: NOTHING_KEPT)
     pairs = pairs or list(EMBEDDED)
@@ -71,7 +73,9 @@ def evaluate(
         for task in tasks:
             rng = np.random.default_rng(seed)
             judged.append(
-                judge_proxies(task, rng, top_percent=top, weight=weight, k=k, resamples=resamples, baseline=baseline)
+                judge_proxies(
+                    task, rng, top_percent=top_percent, weight=weight, k=k, resamples=resamples, baseline=baseline
+                )
             )
             report_count("Judging")
     write_proxies_report(judged, out, formats=formats)

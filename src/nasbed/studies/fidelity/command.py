@@ -6,18 +6,20 @@ from typing import Annotated
 
 import typer
 
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import stage_bar
 from nasbed.terminal.report_options import Figures, Formats, OtherTables, Out, TopPercent, report_formats
 
 
+@former_options({"--at-least": "--min-correlation"})
 def fidelity(
     reference: Annotated[
         str, typer.Argument(metavar="REFERENCE", help="The table whose highest fidelity the others should rank like.")
     ],
     out: Out,
     cheaper: OtherTables = None,
-    at_least: Annotated[float, typer.Option(help="The rank correlation that a good training has.")] = 0.7,
+    min_correlation: Annotated[float, typer.Option(help="The rank correlation that a good training has.")] = 0.7,
     top_percent: TopPercent = 25.0,
     figures: Figures = False,
     format: Formats = None,
@@ -42,7 +44,7 @@ def fidelity(
         start_stage("tables")
         target, *others = (load_table(name, rule=rule, remedy=remedy) for name in (reference, *(cheaper or ())))
         start_stage("rankings")
-        study = fidelity_study(target, others, at_least=at_least, top_percent=top_percent)
+        study = fidelity_study(target, others, at_least=min_correlation, top_percent=top_percent)
         start_stage("report")
         write_fidelity_report(study, out, formats=formats)
     typer.echo(f"{fidelity_table(study).text()}\n\n{fidelity_outcome(study)}\n\n{out / 'report.html'}")

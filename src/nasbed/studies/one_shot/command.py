@@ -55,7 +55,7 @@ def one_shot(
         ),
     ] = None,
     random: Annotated[int, typer.Option(min=2, help="The number of random architectures to compare with.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the random architectures.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of all random draws.")] = 0,
     out: OptionalOut = None,
     figures: Figures = False,
     format: Formats = None,

@@ -15,17 +15,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import epoch_bar, note
 from nasbed.terminal.report_options import Figures, Formats, OptionalOut, report_formats
 from nasbed.terminal.settings import settings_by_owner
+from nasbed.terminal.training_options import PrecisionName, chosen_precision
 
 if TYPE_CHECKING:
     from nasbed.experiments.unseen.runs import NasPlan
     from nasbed.studies.unseen.study import UnseenStudy
 
 
+@former_options({"--data": "--datasets", "--bfloat16": "--precision bfloat16"})
 def unseen(
     results: Annotated[
         list[Path] | None,
@@ -49,7 +52,7 @@ def unseen(
             help="Run these: pc-darts, drnas, bonsai-net, rs-darts, rs-bonsai, or any method of 'nasbed oneshot list'.",
         ),
     ] = None,
-    data: Annotated[
+    datasets: Annotated[
         list[str] | None,
         typer.Option(
             metavar="DIR|NAME",
@@ -79,7 +82,7 @@ def unseen(
     ] = 8,
     channels: Annotated[int, typer.Option(min=1, help="Channels of the first cells in a training.")] = 16,
     cells: Annotated[int, typer.Option(min=1, help="Cells of the network that is trained.")] = 8,
-    bfloat16: Annotated[bool, typer.Option("--bfloat16", help="Search and train in bfloat16, for a GPU.")] = False,
+    precision: PrecisionName = None,
     together: Annotated[
         bool,
         typer.Option("--together", help="Train all networks of a space at once, except Bonsai-Net's; faster on a GPU."),
@@ -119,18 +122,20 @@ def unseen(
 
     Example: nasbed study unseen results.jsonl --out unseen
 
-    Example: nasbed study unseen --nas pc-darts,bonsai-net --data AddNIST --results results.jsonl --train-seeds 3
+    Example: nasbed study unseen --nas pc-darts,bonsai-net --datasets AddNIST --results results.jsonl --train-seeds 3
 
-    Example: nasbed study unseen --nas rs-darts,rs-bonsai --data AddNIST --results results.jsonl --seeds 5
+    Example: nasbed study unseen --nas rs-darts,rs-bonsai --datasets AddNIST --results results.jsonl --seeds 5
     """
 
     formats = () if out is None else report_formats(out, figures, format)
     files = list(results or [])
-    if nas is None and (data or file):
-        raise InvalidOption("--data and --results need methods to run; name some with --nas")
+    if nas is None and (datasets or file):
+        raise InvalidOption("--datasets and --results need methods to run; name some with --nas")
     if nas is not None:
-        if not data or file is None:
-            raise InvalidOption("--nas needs datasets and a file for results; add --data DIR and --results FILE.jsonl")
+        if not datasets or file is None:
+            raise InvalidOption(
+                "--nas needs datasets and a file for results; add --datasets DIR and --results FILE.jsonl"
+            )
         settings = settings_by_owner(set_ or [], owner="OWNER", example="bonsai.target=0.2")
         from nasbed.networks import check_torch
 
@@ -144,7 +149,7 @@ def unseen(
             search_images=search_images,
             search_channels=search_channels,
             search_cells=search_cells,
-            precision="bfloat16" if bfloat16 else "float32",
+            precision=chosen_precision(precision, "float32"),
             channels=channels,
             cells=cells,
             **settings,
@@ -152,7 +157,7 @@ def unseen(
         opened_recipe = load_recipe(recipe)
         plan = NasPlan(
             tuple(name.strip() for name in nas.split(",") if name.strip()),
-            replace(opened_recipe, precision="bfloat16") if bfloat16 else opened_recipe,
+            replace(opened_recipe, precision=chosen_precision(precision, opened_recipe.precision)),
             budget,
             epochs,
             seeds=seeds,
@@ -160,7 +165,7 @@ def unseen(
             together=together,
         )
         folder = checkpoints or file.with_name(f"{file.name}.checkpoints")
-        _measure(plan, data, file, folder, device=device, threads=threads, processes=processes)
+        _measure(plan, datasets, file, folder, device=device, threads=threads, processes=processes)
         files += [file] if file not in files else []
 
     from nasbed.experiments.unseen.results import read_results

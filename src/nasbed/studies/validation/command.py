@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nasbed.core.errors import InvalidOption, nearest
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import note, run_bars
 from nasbed.terminal.report_options import (
@@ -31,12 +32,13 @@ if TYPE_CHECKING:
     from nasbed.studies.validation.study import Validation, ValidationOptions
 
 
+@former_options({"--methods": "--optimizers", "--model": "--models", "--results": "--table"})
 def validate(
     subject: Annotated[
         str, typer.Argument(metavar="RESULTS|ARTEFACT", help="A table or a surrogate: an id, a folder, or a file .snb.")
     ],
     out: Out,
-    model: Annotated[
+    models: Annotated[
         str, typer.Option(help="The models to fit on a table: comma-separated ids, such as lgb,xgb,gin.")
     ] = "lgb",
     ensemble: Annotated[int, typer.Option(min=1, help="Also fit each model as an ensemble of this many members.")] = 1,
@@ -53,7 +55,7 @@ def validate(
             "methods, cells, noise, test, tsne, regions, trajectories.",
         ),
     ] = "",
-    results: Annotated[
+    table: Annotated[
         str | None,
         typer.Option(show_default="the one it was fitted on", help="The table to validate a surrogate on."),
     ] = None,
@@ -74,7 +76,7 @@ def validate(
     best_threshold: Annotated[
         float | None, typer.Option(help="The mean from which an architecture is one of the best, instead of a share.")
     ] = None,
-    methods: Annotated[
+    optimizers: Annotated[
         str,
         typer.Option(
             help="Comma-separated search methods for trajectories and regions; recorded searches have their own."
@@ -89,7 +91,7 @@ def validate(
 ) -> None:
     """Validate a surrogate, or models on a table of results, as the Surrogate NAS Benchmarks paper does.
 
-    Example: nasbed validate nb201/cifar10 --model smooth,lgb --parts table --out validation
+    Example: nasbed validate nb201/cifar10 --models smooth,lgb --parts table --out validation
     """
     on_interrupt(lambda: _interruption_message(out))
     formats = report_formats(out, figures, format)
@@ -112,7 +114,7 @@ def validate(
         repeats=repeats,
         share=WELL_PERFORMING if best_share is None else best_share,
         threshold=best_threshold,
-        methods=tuple(_split_list(methods)),
+        methods=tuple(_split_list(optimizers)),
         seeds=seeds,
         budget=budget,
     )
@@ -120,21 +122,21 @@ def validate(
     noted: dict[str, str] = {}
     for_tables = {"--at-least": at_least is not None, "--preset": bool(preset)}
     table_only = [option for option, is_given in for_tables.items() if is_given]
-    validation = _of_artefact(subject, results, selection, options, out, processes, noted, table_only=table_only)
+    validation = _of_artefact(subject, table, selection, options, out, processes, noted, table_only=table_only)
     if validation is None:
-        if results is not None:
-            raise InvalidOption(f"--results is for a surrogate, {subject} is a table; omit it")
+        if table is not None:
+            raise InvalidOption(f"--table is for a surrogate, {subject} is a table; omit it")
         own_settings = settings_by_owner(settings or [], owner="MODEL", example="lgb.num_leaves=20")
-        recipes = _recipes(_split_list(model), ensemble, own_settings, preset)
+        recipes = _recipes(_split_list(models), ensemble, own_settings, preset)
         validation = _of_table(
             subject, recipes, selection, options, out, processes, metric, fidelity, noted, at_least=at_least
         )
     write_validation(validation, out, formats=formats)
-    for part, table in tables(validation).items():
+    for part, part_table in tables(validation).items():
         typer.echo(f"\n{TITLES[part]}")
         for name, fact in part_facts(validation, part).items():
             typer.echo(f"{name}: {fact}")
-        typer.echo(table.text())
+        typer.echo(part_table.text())
     _note_left_out(validation.left_out or {}, noted)
     typer.echo(f"\n{out / 'report.html'}")
 
@@ -232,8 +234,8 @@ def _of_artefact(
     artefact = Artefact.load(path)
     fitted_on = str(artefact.manifest.provenance.get("table", ""))
     if results is None and not fitted_on:
-        raise InvalidOption(f"{artefact.name} does not say what it was fitted on; name a table with --results")
-    table = _results(results or fitted_on, " with --results" if results is None else "")
+        raise InvalidOption(f"{artefact.name} does not say what it was fitted on; name a table with --table")
+    table = _results(results or fitted_on, " with --table" if results is None else "")
     _note_left_out(cannot_be_checked(parts, table), noted)
     bars = {}
     if "trajectories" in parts and "trajectories" not in noted:

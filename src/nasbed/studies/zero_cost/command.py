@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nasbed.core.errors import InvalidOption
+from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import stage_bar
 from nasbed.terminal.report_options import Figures, Formats, Out, ScoresAndTables, TopPercent, TopWeight, report_formats
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 TABLE = "darts-cifar10-16"
 
 
+@former_options({"--top": "--top-percent"})
 def zero_cost(
     out: Out,
     pairs: ScoresAndTables = None,
-    top: TopPercent = 1.0,
+    top_percent: TopPercent = 1.0,
     weight: TopWeight = 0.5,
     seed: Annotated[int, typer.Option(min=0, help="The seed of all random draws.")] = 0,
     resamples: Annotated[
@@ -54,7 +56,7 @@ def zero_cost(
     with stage_bar("Studying", (*stages([task.name for task in tasks]), "report")) as start_stage:
         study = zero_cost_study(
             tasks,
-            top_percent=top,
+            top_percent=top_percent,
             weight=weight,
             rng=np.random.default_rng(seed),
             resamples=resamples,

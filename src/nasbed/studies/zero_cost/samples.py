@@ -102,7 +102,9 @@ def sample_measures(
     """
     if TOP in yardstick.missing or RBO in yardstick.missing:
         reason = yardstick.missing.get(TOP) or yardstick.missing[RBO]
-        raise InvalidOption(f"the top has 2 architectures or more, in {task.name} {reason}; ask for a larger --top")
+        raise InvalidOption(
+            f"the top has 2 architectures or more, in {task.name} {reason}; ask for a larger --top-percent"
+        )
     proxies = [name for name, table in task.scores.items() if np.isfinite(table).any()]
     columns, owners = [], []
     for place, name in enumerate(proxies):

@@ -56,10 +56,10 @@ for _words, _leaf in LEAVES:
 
 
 def kind(option: Any) -> str:
-    """What a value is; whether an option may be given several times is not part of it."""
+    """What a value is: a path is a text, and whether an option may be given several times is not part of it."""
     annotation = option.type_descriptor.annotation
     (item,) = getattr(annotation, "__args__", (annotation,))
-    return "flag" if option.is_flag else item.__name__
+    return "flag" if option.is_flag else {"Path": "str"}.get(item.__name__, item.__name__)
 
 
 def test_same_name_is_the_same_kind_of_value() -> None:

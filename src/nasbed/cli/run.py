@@ -14,7 +14,16 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.progress import counted_bars, note
-from nasbed.terminal.report_options import Budget, Figures, Formats, MethodPreset, Processes, Searched, report_formats
+from nasbed.terminal.report_options import (
+    DEFAULT_BENCHMARK,
+    Budget,
+    Figures,
+    Formats,
+    MethodPreset,
+    Processes,
+    Searched,
+    report_formats,
+)
 from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
@@ -36,7 +45,7 @@ Filters = Annotated[list[str] | None, typer.Option(metavar="PROXY:M", help=FILTE
 
 @former_options({"--optimizer": "--optimizers"})
 def run(
-    benchmark: Searched = "nb201/cifar10",
+    benchmark: Searched = DEFAULT_BENCHMARK,
     optimizers: Annotated[
         list[str] | None,
         typer.Option(
@@ -89,7 +98,9 @@ def run(
     """Run search methods with many seeds and compare their results. A stored run is kept, unless its method, its
     settings or nasbed's version has changed.
 
-    Example: nasbed run nb201/cifar10 --optimizers rs,re,ls --seeds 50 --budget 1e6s --out my-runs
+    Example: nasbed run --optimizers rs,re,ls --seeds 50 --budget 200ev --out my-runs
+
+    Example: nasbed run nb201/cifar10 --budget 1e6s --workers 4 --out my-runs
 
     Example: nasbed run snb-darts-cifar10-16-lgb-v1.1 --warm-start params:1000 --out my-runs
 

@@ -28,6 +28,8 @@ Formats = Annotated[
 Searched = Annotated[
     str, typer.Argument(metavar="[BENCHMARK]", help="An id from 'nasbed list benchmarks', or a folder.")
 ]
+DEFAULT_BENCHMARK = "nb201-cifar10-16-v1.0"
+"""A complete table that comes with the package: it needs no extra and no download."""
 Budget = Annotated[str, typer.Option(help="The budget of each run: evaluations (500ev) or simulated seconds (1e6s).")]
 Processes = Annotated[int | None, typer.Option(min=1, show_default="all cores", help="The number of processes.")]
 MethodPreset = Annotated[

@@ -8,12 +8,21 @@ import typer
 
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.progress import method_bars
-from nasbed.terminal.report_options import Budget, Figures, Formats, Out, Processes, Searched, report_formats
+from nasbed.terminal.report_options import (
+    DEFAULT_BENCHMARK,
+    Budget,
+    Figures,
+    Formats,
+    Out,
+    Processes,
+    Searched,
+    report_formats,
+)
 
 
 def local_search(
     out: Out,
-    benchmark: Searched = "nb201/cifar10",
+    benchmark: Searched = DEFAULT_BENCHMARK,
     optimizers: Annotated[
         str, typer.Option(help="Methods to compare with: comma-separated ids, see 'nasbed list optimizers'.")
     ] = "rs,re,bananas",

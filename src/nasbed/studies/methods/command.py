@@ -11,6 +11,7 @@ from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.output import print_table
 from nasbed.terminal.progress import method_bars
 from nasbed.terminal.report_options import (
+    DEFAULT_BENCHMARK,
     Budget,
     Figures,
     Formats,
@@ -24,7 +25,7 @@ from nasbed.terminal.report_options import (
 
 def methods(
     out: Out,
-    benchmark: Searched = "nb201/cifar10",
+    benchmark: Searched = DEFAULT_BENCHMARK,
     optimizers: Annotated[
         str, typer.Option(show_default="all", help="Comma-separated ids, see 'nasbed list optimizers'.")
     ] = "",

@@ -68,6 +68,7 @@ def test_interrupted_run_says_how_many_runs_are_kept(tmp_path: Path) -> None:
     stored = len(list(out.glob("runs/*.npz")))
     assert (status, errors) == (
         130,
+        f"nasbed: 200000 runs on {MINI}, 300ev each\n"
         f"nasbed: interrupted; {stored} runs are kept in {out}; the same command resumes from there\n",
     )
 

@@ -36,8 +36,8 @@ def test_network_prints_json_of_a_sampled_architecture() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("fcnet", "--seed", "0"), "the space 'fcnet' has no network"),
-        (("nb101",), "give one architecture: either its text or --seed"),
+        (("fcnet", "--sample-seed", "0"), "the space 'fcnet' has no network"),
+        (("nb101",), "give one architecture: either its text or --sample-seed"),
         (("nb101", INCEPTION, "--image", "2"), "needs images of 4 pixels"),
         (("nb201", "junk"), "an nb201 cell reads"),
     ],

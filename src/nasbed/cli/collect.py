@@ -58,6 +58,14 @@ CalibrationFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Take training times from 'nasbed collect calibrate'; keep the measured beside."),
 ]
+TaskProcesses = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        show_default="1; for a function, all cores; ray: the whole cluster",
+        help="The number of processes, each with a task at a time.",
+    ),
+]
 PopulationSize = Annotated[
     int | None,
     typer.Option(min=1, show_default="the campaign's", help="Networks trained together; 1 for times alone."),
@@ -82,14 +90,7 @@ def run(
     engine: Annotated[
         str, typer.Option(help="The engine that runs trials: local (processes), ray (a cluster) or serial.")
     ] = "local",
-    processes: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            show_default="1; for a function, all cores; ray: the whole cluster",
-            help="The number of processes, each with a task at a time.",
-        ),
-    ] = None,
+    processes: TaskProcesses = None,
     accept_changes: Annotated[
         bool,
         typer.Option(

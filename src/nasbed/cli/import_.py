@@ -22,6 +22,16 @@ TablesFolder = Annotated[
         "--out", "-o", show_default="the folder in which benchmarks look for them", help="The folder for the tables."
     ),
 ]
+OwnSpace = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE.py:NAME",
+        help="For the format table: the space, from 'nasbed list spaces' or a file of your own.",
+    ),
+]
+SkipBadRows = Annotated[
+    bool, typer.Option("--skip-bad-rows", help="For the format table: leave out rows that cannot be read.")
+]
 
 
 def import_(
@@ -40,16 +50,8 @@ def import_(
     option: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Set an option of the format; may be repeated.")
     ] = None,
-    space: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE.py:NAME",
-            help="For the format table: the space, from 'nasbed list spaces' or a file of your own.",
-        ),
-    ] = None,
-    skip_bad_rows: Annotated[
-        bool, typer.Option("--skip-bad-rows", help="For the format table: leave out rows that cannot be read.")
-    ] = False,
+    space: OwnSpace = None,
+    skip_bad_rows: SkipBadRows = False,
     list_formats: Annotated[bool, typer.Option("--list", help="List the formats and their options.")] = False,
     json: Json = False,
 ) -> None:

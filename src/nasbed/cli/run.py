@@ -129,8 +129,8 @@ def run(
                 typer.echo(f"{name}, seed {seed}: {error}{_traceback_of(out, name, seed)}", err=True)
 
         def report_start(needed: int) -> None:
-            runs = f"{needed} run{'' if needed == 1 else 's'}" if needed else "no new run"
-            note(f"{runs} of {', '.join(names)} on {benchmark}, {budget} each")
+            if needed:
+                note(f"{needed} run{'' if needed == 1 else 's'} on {benchmark}, {budget} each")
 
         def report_scores(completed: int, total: int) -> None:
             bars.update(scored, completed=completed, total=total, visible=True)

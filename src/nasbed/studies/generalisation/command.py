@@ -17,9 +17,9 @@ def generalisation(
     benchmark: Searched = "nb201/cifar10",
     seeds: Annotated[int, typer.Option(min=2, help="The number of runs of each variant, with seeds 0, 1, 2 …")] = 100,
     budget: Budget = "5e5s",
-    processes: Processes = None,
     figures: Figures = False,
     format: Formats = None,
+    processes: Processes = None,
 ) -> None:
     """Compare searches in a part of a space with searches in the whole of it (NAS-Bench-101, section 4.2).
 

@@ -26,6 +26,13 @@ from nasbed.terminal.training_options import PrecisionName, chosen_precision
 if TYPE_CHECKING:
     from nasbed.experiments.unseen.runs import NasPlan
     from nasbed.studies.unseen.study import UnseenStudy
+NasMethods = Annotated[
+    str | None,
+    typer.Option(
+        metavar="METHOD,...",
+        help="Run these: pc-darts, drnas, bonsai-net, rs-darts, rs-bonsai, or any method of 'nasbed oneshot list'.",
+    ),
+]
 
 
 @former_options({"--data": "--datasets", "--bfloat16": "--precision bfloat16"})
@@ -45,13 +52,7 @@ def unseen(
     ] = None,
     figures: Figures = False,
     format: Formats = None,
-    nas: Annotated[
-        str | None,
-        typer.Option(
-            metavar="METHOD,...",
-            help="Run these: pc-darts, drnas, bonsai-net, rs-darts, rs-bonsai, or any method of 'nasbed oneshot list'.",
-        ),
-    ] = None,
+    nas: NasMethods = None,
     datasets: Annotated[
         list[str] | None,
         typer.Option(

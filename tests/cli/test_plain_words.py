@@ -30,6 +30,7 @@ def refusal(*arguments: str) -> str:
     [
         ("run", MINI, "--out"),
         ("report", "runs", "--out"),
+        ("suite", "run", "quick", "--out"),
         ("tune", MINI, "--out"),
         ("validate", MINI, "--out"),
         ("study", "landscape", MINI, "--out"),

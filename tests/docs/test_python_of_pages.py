@@ -21,6 +21,7 @@ from support.surrogates import write_evaluations
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHORTER: dict[str, dict[str, str]] = {
+    "suites": {'budget="150ev"': 'budget="9ev"', "seeds=5": "seeds=1", 'out="two")': 'out="two", engine=SERIAL)'},
     "surrogates": {
         "members=10, processes=4": "settings={'rounds': 5}",
         "trials=50": "trials=1, settings={'rounds': 50}, engine=SERIAL",
@@ -50,7 +51,7 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("page", ["compat", "datasets", "networks", "python", "surrogates", "training"])
+@pytest.mark.parametrize("page", ["compat", "datasets", "networks", "python", "suites", "surrogates", "training"])
 def test_python_of_a_page_runs(page: str, names: dict[str, Any]) -> None:
     for block in blocks(page):
         exec(block, names)

@@ -20,10 +20,12 @@ from nasbed.evaluation import landscape as ls
 from nasbed.evaluation import ranking as rn
 from nasbed.evaluation import ranks as rk
 from nasbed.evaluation import significance as sg
+from nasbed.evaluation import suite as su
 from nasbed.evaluation import tradeoffs as to
 from nasbed.evaluation import trajectories as tr
 from nasbed.evaluation.orders import agreement_over_seeds, concordance, order_agreement
 from nasbed.evaluation.rank_transfer import mean_over_seeds, operation_effects, seed_reliability
+from nasbed.evaluation.suite.normalising import normalised
 from nasbed.evaluation.transfer import hyperparameter_transfer
 from nasbed.evaluation.two_way import two_way
 
@@ -173,6 +175,19 @@ CASES = {
     "superiority": Case(lambda v, o: sg.superiority(*halves(v, o)), scale=0, rank_only=True, bounded=True),
     "pairwise": Case(lambda v, o: sg.pairwise(by_method(v, o)).p, scale=0, bounded=True),
     "friedman": Case(lambda v, o: sg.friedman(by_method(v, o)).statistic, scale=0, rank_only=True),
+    "normalised": Case(lambda v, o: np.sort(normalised(v[o], 3.0)), scale=1, shift_free=False),
+    "stratified_mean": Case(
+        lambda v, o: su.stratified_mean(np.split(by_method(v, o).T[..., None][:, 0], 3), np.random.default_rng(0)).mean,
+        scale=1,
+        shift_free=False,
+    ),
+    "leave_one_out": Case(lambda v, o: np.sort(su.leave_one_out(by_method(v, o)), axis=0), scale=0, rank_only=True),
+    "signed_rank_posterior": Case(
+        lambda v, o: su.signed_rank_posterior(np.subtract(*halves(v, o)), np.random.default_rng(0), samples=200),
+        scale=0,
+        order_free=False,
+        bounded=True,
+    ),
     "bootstrap_interval": Case(
         lambda v, o: sg.bootstrap_interval(v[o], np.random.default_rng(0)).estimate, scale=1, shift_free=False
     ),
@@ -234,6 +249,11 @@ NO_VALUES = {
     "paired": "values in another form",
     "holm": "p-values to p-values, tested in test_significance",
     "critical_difference": "a number of counts, tested in test_significance",
+    "cliques": "groups of ranks, tested in suite/test_benchmark_statistics",
+    "random_regret": "a number of a benchmark, tested in suite/test_suite_summary",
+    "summarise_suite": "puts the functions above together, tested in suite/test_suite_summary",
+    "evaluation_numbers": "counts of a trajectory, tested in suite/test_suite_summary",
+    "by_seed": "values of trajectories in another form, tested in suite/test_suite_summary",
     "repeat_weights": "chances of a table's cells, tested in test_expected_best",
     "summarise": "puts the functions above together, tested in test_summary",
     "tradeoffs": "puts fronts together from runs, tested in test_tradeoffs",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from nasbed.benchmarks.published import PUBLISHED_TABLES, PublishedTable
 from nasbed.benchmarks.registered import BENCHMARKS, registered_benchmark
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark, as_table
-from nasbed.benchmarks.wrappers import NoiseFree, part_of
+from nasbed.benchmarks.wrappers import NoiseFree, Restricted, part_of
 from nasbed.core.errors import (
     BadFile,
     DuplicateName,
@@ -60,15 +62,18 @@ class Card:
 
 MEAN = "mean"
 """After the id of a benchmark: without its noise."""
+_AT = re.compile(r"at-(\d+(?:,\d+)*)")
+"""After the id of a benchmark: some of its fidelities alone."""
 
 
 def load(name: str | Path) -> Benchmark:
     """A benchmark by its id, by the folder of its table, or by the folder or file of its surrogate.
 
     After an id, ``:NAME`` is a named part of its space, such as ``:mini`` (nb101) or ``:no-pooling`` (nb201). After
-    that of a table, ``:listed`` makes its architectures a space of their own. ``:mean`` answers the mean of all seeds.
-    A table in an installed package is imported on first use. ``live:SPACE/DATASET/RECIPE`` trains networks. Installed
-    packages add benchmarks by the registry :data:`~nasbed.benchmarks.BENCHMARKS`.
+    that of a table, ``:listed`` makes its architectures a space of their own. ``:mean`` answers the mean of all seeds,
+    ``:at-2,8`` has these of its fidelities alone. A table in an installed package is imported on first use.
+    ``live:SPACE/DATASET/RECIPE`` trains networks. Installed packages add benchmarks by the registry
+    :data:`~nasbed.benchmarks.BENCHMARKS`.
     """
     if str(name).startswith(PREFIX):
         return live_benchmark(str(name))
@@ -77,6 +82,8 @@ def load(name: str | Path) -> Benchmark:
         return NoiseFree(load(table))
     if colon and part == LISTED:
         return listed(load(table))
+    if colon and (levels := _AT.fullmatch(part)):
+        return Restricted(load(table), tuple(map(int, levels[1].split(","))))
     path = Path(name)
     if is_artefact(path):
         return SurrogateBenchmark.open(path)
@@ -98,6 +105,25 @@ def load(name: str | Path) -> Benchmark:
             raise MissingDependency(f"the table {name} is not here; get it with: {entry.get}")
         import_tables(entry.wheel, None, tables_folder(), {})
     return TabularBenchmark.open(table_path(name))
+
+
+def at_fidelities(name: str, fidelities: Iterable[int]) -> str:
+    """What :func:`load` takes for some of a benchmark's fidelities alone.
+
+    >>> at_fidelities("nb101", [36, 108])
+    'nb101:at-36,108'
+    """
+    return f"{name}:at-{','.join(map(str, fidelities))}"
+
+
+def how_to_get(name: str) -> str:
+    """The command that brings a published table that is not here; empty for anything else."""
+    entry = PUBLISHED_TABLES.get(name)
+    if entry is None:
+        table, colon, _ = name.rpartition(":")
+        return how_to_get(table) if colon else ""
+    here = is_present(entry.table if entry.part else name) or _is_installed(entry)
+    return "" if here else entry.get
 
 
 def load_table(name: str | Path, *, rule: str, remedy: str) -> TabularBenchmark:

@@ -23,6 +23,7 @@ from nasbed.cli import (
     run,
     space,
     study,
+    suite,
     train,
     tune,
 )
@@ -53,6 +54,7 @@ app.command("import", rich_help_panel=BENCHMARKS)(import_.import_)
 app.add_typer(results.app, name="results", rich_help_panel=BENCHMARKS)
 app.command(rich_help_panel=SEARCH)(run.run)
 app.command(rich_help_panel=SEARCH)(report.report)
+app.add_typer(suite.app, name="suite", rich_help_panel=SEARCH)
 app.command(rich_help_panel=SEARCH)(oneshot_command.oneshot)
 app.add_typer(challenge.app, name="challenge", rich_help_panel=SEARCH)
 app.add_typer(collect.app, name="collect", rich_help_panel=MAKING)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.core.errors import InvalidOption
 from nasbed.terminal.report_options import Figures, Formats, report_formats
 
 if TYPE_CHECKING:
     from nasbed.evaluation.summary import ComparisonSummary
     from nasbed.experiments.runs import Runs
+    from nasbed.experiments.suites import SuiteRuns
 
 WIDE = 120
 """Columns of a terminal that has room for a method a line."""
@@ -23,7 +25,7 @@ WIDE = 120
 
 def report(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Folders that 'nasbed run' wrote, of one benchmark.")
+        list[Path], typer.Argument(metavar="DIR...", help="Folders that 'nasbed run' or 'nasbed suite run' wrote.")
     ],
     out: Annotated[
         Path | None,
@@ -34,10 +36,36 @@ def report(
 ) -> None:
     """Compare the methods of one or several sets of runs, with significance tests, as a table and a page.
 
+    Runs on one benchmark are compared by seed. Runs on several, or the folder of a suite, give one page over all
+    benchmarks, with ranks and tests over them.
+
     Example: nasbed report my-runs other-runs --out comparison
+
+    Example: nasbed report runs-on-cifar10 runs-on-chesseract --out both
     """
     formats = report_formats(out or folders[0], figures, format)
+    if suite := _suite_of(folders, out):
+        from nasbed.cli.suite import print_suite_report
+
+        print_suite_report(suite, out or folders[0], formats=formats)
+        return
     print_report(folders, out or folders[0], formats=formats)
+
+
+def _suite_of(folders: list[Path], out: Path | None) -> SuiteRuns | None:
+    """The runs of a suite's folder, or of folders on several benchmarks; None for runs on a single benchmark."""
+    from nasbed.benchmarks.suites.suite import FILE_NAME
+    from nasbed.experiments.runs import load_setup
+    from nasbed.experiments.suites import join_suite_runs, load_suite_runs
+
+    if len(folders) == 1 and (folders[0] / FILE_NAME).is_file():
+        return load_suite_runs(folders[0])
+    benchmarks = {load_setup(folder).benchmark for folder in folders}
+    if len(benchmarks) < 2:
+        return None
+    if out is None:
+        raise InvalidOption("a page over several benchmarks goes into a folder of its own; name one with --out")
+    return join_suite_runs(folders, title=f"{len(benchmarks)} benchmarks")
 
 
 def print_report(folders: list[Path], out: Path, *, formats: Sequence[str]) -> None:

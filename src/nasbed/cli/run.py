@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,15 @@ from nasbed.cli.report import print_report
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import on_interrupt, runs_kept
+from nasbed.terminal.method_options import (
+    EngineName,
+    MethodSettings,
+    Optimizers,
+    RunTimeout,
+    chosen_engine,
+    chosen_methods,
+    chosen_settings,
+)
 from nasbed.terminal.progress import counted_bars, note
 from nasbed.terminal.report_options import (
     DEFAULT_BENCHMARK,
@@ -24,13 +33,10 @@ from nasbed.terminal.report_options import (
     Searched,
     report_formats,
 )
-from nasbed.terminal.settings import settings_by_owner
 
 if TYPE_CHECKING:
-    from nasbed.core.execution import Engine
     from nasbed.experiments.guidance import Guidance
 
-DEFAULT = "rs,re,ls"
 WARM_START_HELP = (
     "Also run each method from the START best of N architectures, as a zero-cost proxy scores them. "
     "By default, START is the method's own number of initial architectures. May be given several times."
@@ -46,23 +52,14 @@ Filters = Annotated[list[str] | None, typer.Option(metavar="PROXY:M", help=FILTE
 @former_options({"--optimizer": "--optimizers"})
 def run(
     benchmark: Searched = DEFAULT_BENCHMARK,
-    optimizers: Annotated[
-        list[str] | None,
-        typer.Option(
-            show_default=DEFAULT,
-            help="Comma-separated ids from 'nasbed list optimizers'; your own as file.py:ClassName.",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="METHOD.KEY=VALUE", help="A method's setting; may be given several times."),
-    ] = None,
+    optimizers: Optimizers = None,
+    settings: MethodSettings = None,
     preset: MethodPreset = "",
     seeds: Annotated[int, typer.Option(min=1, help="The number of runs of each method, with seeds 0, 1, 2 …")] = 20,
     budget: Budget = "300ev",
     workers: Annotated[int, typer.Option(min=1, help="Parallel evaluations on the simulated clock.")] = 1,
     processes: Processes = None,
-    engine: Annotated[str, typer.Option(help="The engine that runs the methods: local, serial or ray.")] = "local",
+    engine: EngineName = "local",
     warm_start: WarmStarts = None,
     filter: Filters = None,
     only_guided: Annotated[bool, typer.Option("--only-guided", help="Omit the unguided baselines.")] = False,
@@ -88,7 +85,7 @@ def run(
     charge_thinking: Annotated[
         bool, typer.Option("--charge-thinking", help="Charge a method's own computing time to the simulated clock.")
     ] = False,
-    timeout: Annotated[float | None, typer.Option(min=1, help="Wall-clock timeout per run, in seconds.")] = None,
+    timeout: RunTimeout = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The folder of the runs; an interrupted command resumes there.")
     ] = Path("runs"),
@@ -107,14 +104,8 @@ def run(
     Example: nasbed run nb101-mini-cifar10-16-v1.0 --optimizers rs,re,rl --preset nb101 --out as-in-the-paper
     """
     from nasbed.experiments.compare import compare, run_name
-    from nasbed.optimizers import OPTIMIZERS
 
-    method_list = ",".join([DEFAULT] if optimizers is None else optimizers)
-    methods = [name.strip() for name in method_list.split(",") if name.strip()]
-    if not methods:
-        raise InvalidOption(
-            f"a comparison needs at least one method, got {method_list!r}; known: {', '.join(OPTIMIZERS)}"
-        )
+    methods = chosen_methods(optimizers)
     on_interrupt(lambda: runs_kept(out))
     formats = report_formats(out, figures, format)
     guidance = _guidance(warm_start or [], filter or [], only_guided)
@@ -142,9 +133,9 @@ def run(
             budget=budget,
             out=out,
             workers=workers,
-            engine=_engine(engine, processes),
+            engine=chosen_engine(engine, processes),
             preset=preset,
-            settings=_settings(settings or []),
+            settings=chosen_settings(settings or []),
             guidance=guidance,
             scores=scores,
             proxy_dataset=proxy_dataset,
@@ -174,24 +165,3 @@ def _guidance(starts: list[str], filters: list[str], only_guided: bool) -> list[
     if only_guided and not guided:
         raise InvalidOption("--only-guided needs --warm-start or --filter, got neither; add one or omit it")
     return [*([] if only_guided else [None]), *guided]
-
-
-def _settings(texts: list[str]) -> dict[str, dict[str, Any]]:
-    from nasbed.experiments.compare import short_name
-
-    by_method = settings_by_owner(texts, owner="METHOD", example="re.sample_size=10")
-    return {short_name(method): values for method, values in by_method.items()}
-
-
-def _engine(name: str, processes: int | None) -> Engine:
-    from nasbed.core.execution import LocalEngine, SerialEngine
-
-    if name == "local":
-        return LocalEngine(processes)
-    if name == "serial":
-        return SerialEngine()
-    if name == "ray":
-        from nasbed.core.execution.ray_engine import RayEngine
-
-        return RayEngine()
-    raise InvalidOption(f"an engine is local, serial or ray, got {name!r}; choose one of them")

@@ -116,6 +116,23 @@ def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
     )
 
 
+def evaluation_numbers(runs: Runs, line: Trajectory) -> NDArray[np.float64]:
+    """The numbers of the evaluations that a trajectory has, which begins with the first that has a value."""
+    total = next(len(run) for run in runs.runs if (run.method, run.seed) == (line.method, line.seed))
+    return np.arange(total - len(line.time_s) + 1, total + 1, dtype=np.float64)
+
+
+def by_seed(runs: Runs, rows: Sequence[tuple[Trajectory, NDArray[np.float64]]]) -> NDArray[np.float64]:
+    """``[methods, seeds, places]`` of the seeds that all methods have, NaN for a run that broke or found nothing."""
+    methods = runs.methods
+    seeds = sorted(set.intersection(*({run.seed for run in runs.of(method)} for method in methods)))
+    table = np.full((len(methods), len(seeds), len(rows[0][1])), np.nan)
+    for line, values in rows:
+        if line.seed in seeds:
+            table[methods.index(line.method), seeds.index(line.seed)] = values
+    return table
+
+
 def _best_mean(benchmark: Benchmark, metric: Metric, means: NDArray[np.float64]) -> tuple[float, bool]:
     """The best mean, and whether it is only the best of these architectures."""
     try:

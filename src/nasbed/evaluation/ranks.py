@@ -14,10 +14,10 @@ ENDS = ((1 - 0.95) / 2, (1 + 0.95) / 2)
 
 
 @dataclass(frozen=True, slots=True)
-class MeanRanks:
-    """The mean rank of each method over seeds, 1 the best, with a bootstrap interval over the seeds."""
+class MeanBand:
+    """Means, such as the mean rank of each method, and the ends of their 95 % bootstrap intervals over seeds."""
 
-    mean: NDArray[np.float64]  # [methods, ...]
+    mean: NDArray[np.float64]  # [methods, ...] or [places]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def ranks(losses: ArrayLike) -> NDArray[np.float64]:
     return result
 
 
-def mean_ranks(losses: ArrayLike, rng: np.random.Generator, *, resamples: int = 1000) -> MeanRanks:
+def mean_ranks(losses: ArrayLike, rng: np.random.Generator, *, resamples: int = 1000) -> MeanBand:
     """The mean over seeds of :func:`ranks`, with 95 % percentile bootstrap intervals.
 
     A third axis, such as the times of a grid, is kept: with ``losses [methods, seeds, times]`` this is the rank over
@@ -57,7 +57,7 @@ def mean_ranks(losses: ArrayLike, rng: np.random.Generator, *, resamples: int = 
     for method, columns in enumerate(flat):
         ends[:, method] = np.quantile(shares @ columns, ENDS, axis=0)
     mean = by_seed.mean(axis=1)
-    return MeanRanks(mean, ends[0].reshape(mean.shape), ends[1].reshape(mean.shape))
+    return MeanBand(mean, ends[0].reshape(mean.shape), ends[1].reshape(mean.shape))
 
 
 def _table(losses: ArrayLike) -> NDArray[np.float64]:

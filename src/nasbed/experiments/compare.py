@@ -218,11 +218,9 @@ def compare(
     chosen = METHOD_PRESETS.get(preset) if preset else None
     user_settings = _settings_by_name(settings or {}, names)
     own_settings = _with_preset(user_settings, chosen, names.values())
-    _check_methods(methods, own_settings, opened_benchmark)
     _check_guidance(methods, guidance)
-    check_budget(opened_benchmark, limit)
     continued = continues(opened_benchmark, continue_trainings)
-    check_searchable(benchmark, opened_benchmark, {names[method]: optimizer_class(method) for method in methods})
+    _check_searches(opened_benchmark, methods, name=benchmark, limit=limit, settings=own_settings)
     guides = [
         guide and resolved(guide, opened_benchmark, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance
     ]
@@ -295,6 +293,45 @@ def compare(
         if progress is not None:
             progress(task.name, task.seed, run.error)
     return load_runs(out)
+
+
+def check_comparison(
+    benchmark: Benchmark,
+    methods: Sequence[str],
+    *,
+    name: str,
+    budget: str,
+    preset: str = "",
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    continue_trainings: bool | None = None,
+) -> None:
+    """Raise where :func:`compare` would, without running anything.
+
+    Args:
+        benchmark: the opened benchmark.
+        methods: ids, or ``file.py:ClassName``.
+        name: what the benchmark is loaded by.
+        budget, preset, settings, continue_trainings: as for :func:`compare`.
+    """
+    names = [short_name(method) for method in methods]
+    user_settings = _settings_by_name(settings or {}, dict(zip(methods, names, strict=True)))
+    chosen = METHOD_PRESETS.get(preset) if preset else None
+    continues(benchmark, continue_trainings)
+    own_settings = _with_preset(user_settings, chosen, names)
+    _check_searches(benchmark, methods, name=name, limit=Budget.parse(budget), settings=own_settings)
+
+
+def _check_searches(
+    benchmark: Benchmark,
+    methods: Sequence[Method],
+    *,
+    name: str,
+    limit: Budget,
+    settings: Mapping[str, Mapping[str, Any]],
+) -> None:
+    _check_methods(methods, settings, benchmark)
+    check_budget(benchmark, limit)
+    check_searchable(name, benchmark, {short_name(method): optimizer_class(method) for method in methods})
 
 
 def short_name(method: Method) -> str:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nasbed.core.errors import BadFile, InvalidOption, NasbedError
+from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError
 from nasbed.core.files import complete_file
 from nasbed.results.manifest import FileRecord
 from nasbed.spaces import SearchSpace, space
@@ -159,6 +159,8 @@ def _restored(
     own = {name.removeprefix(f"{folder}/"): data for name, data in files.items() if name.startswith(f"{folder}/")}
     try:
         return kind.restore(own, searched, record.settings, record.seeds[number])
+    except MissingDependency:
+        raise
     except NasbedError as error:
         raise BadFile(f"{path / folder} cannot be restored: {error}") from None
     except (KeyError, ValueError, TypeError, IndexError, MemoryError, OverflowError) as error:

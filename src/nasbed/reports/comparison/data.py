@@ -13,7 +13,7 @@ from nasbed.benchmarks.base import Benchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Floats
-from nasbed.evaluation.judging import JudgedRuns, Trajectory, judge
+from nasbed.evaluation.judging import JudgedRuns, Trajectory, by_seed, evaluation_numbers, judge
 from nasbed.evaluation.ranks import mean_ranks
 from nasbed.evaluation.summary import ComparisonSummary, summarise
 from nasbed.evaluation.tradeoffs import Tradeoffs, tradeoffs
@@ -109,7 +109,9 @@ def comparison(
         finals={method: _finals(lines, method) for method in runs.methods},
         over_time=_curves(runs.methods, [(line.method, line.time_s, values) for line, values in lines]),
         over_evaluations=_curves(
-            runs.methods, [(line.method, _evaluations(finished, line), values) for line, values in lines], integers=True
+            runs.methods,
+            [(line.method, evaluation_numbers(finished, line), values) for line, values in lines],
+            integers=True,
         ),
         rank_over_time=_ranks(runs, lines, rng),
         second=traded.second if traded else None,
@@ -129,7 +131,7 @@ def _ranks(runs: Runs, lines: Sequence[tuple[Trajectory, Floats]], rng: np.rando
     if len(runs.methods) < 2 or not starts:
         return []
     grid = time_grid(min(starts), max(float(line.time_s[-1]) for line, _ in lines), points=POINTS)
-    table = _by_seed(runs, [(line, at_times(line.time_s, values, grid_s=grid)) for line, values in lines])
+    table = by_seed(runs, [(line, at_times(line.time_s, values, grid_s=grid)) for line, values in lines])
     if not table.size:
         return []
     ranks = mean_ranks(table, rng, resamples=300)
@@ -138,23 +140,6 @@ def _ranks(runs: Runs, lines: Sequence[tuple[Trajectory, Floats]], rng: np.rando
         for i, method in enumerate(runs.methods)
         if np.isfinite(table[i]).any()
     ]
-
-
-def _by_seed(runs: Runs, rows: Sequence[tuple[Trajectory, Floats]]) -> Floats:
-    """``[methods, seeds, places]`` of the seeds that all methods have, NaN for a run that broke or found nothing."""
-    methods = runs.methods
-    seeds = sorted(set.intersection(*({run.seed for run in runs.of(method)} for method in methods)))
-    table = np.full((len(methods), len(seeds), len(rows[0][1])), np.nan)
-    for line, values in rows:
-        if line.seed in seeds:
-            table[methods.index(line.method), seeds.index(line.seed)] = values
-    return table
-
-
-def _evaluations(runs: Runs, line: Trajectory) -> Floats:
-    """The numbers of the evaluations that a trajectory has, which begins with the first that has a value."""
-    total = next(len(run) for run in runs.runs if (run.method, run.seed) == (line.method, line.seed))
-    return np.arange(total - len(line.time_s) + 1, total + 1, dtype=np.float64)
 
 
 def _curves(

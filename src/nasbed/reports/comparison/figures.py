@@ -19,6 +19,8 @@ from nasbed.reports.comparison.standings import regret_label
 from nasbed.spaces.base import SearchSpace
 
 WIDTH, HEIGHT, PANEL = 460, 300, 170
+RANK_NAMES = ("mean rank", "95 % interval")
+"""What the line and the band of ranks are."""
 EARLY_TO_LATE = alt.SchemeParams(name=SEQUENTIAL, extent=[0.2, 0.9])
 """The colour map without its ends, which are invisible on a black or a white page."""
 
@@ -37,6 +39,8 @@ def curves_figure(
     y: str,
     on_page: bool,
     ranks: bool = False,
+    names: tuple[str, str] = ("median", "quartiles"),
+    height: int = HEIGHT,
 ) -> Chart:
     """A line and a band per method, with a tooltip for the point nearest to the pointer.
 
@@ -46,12 +50,13 @@ def curves_figure(
         x, y: the titles of the axes.
         on_page: whether the figure is for a page or for a file.
         ranks: whether values are ranks, which have a linear axis with the best on top.
+        names: what the line and the band are.
+        height: in pixels.
     """
     values = np.concatenate(
         [np.concatenate([curve.low, curve.middle, curve.high]) for curve in curves] or [np.empty(0)]
     )
     floor = 0.0 if ranks else floor_of(values.tolist())
-    names = ("mean rank", "95 % interval") if ranks else ("median", "quartiles")
     rows = [
         {"method": curve.method, "x": position, "value": middle, "from": low, "to": high}
         for curve in curves
@@ -85,7 +90,7 @@ def curves_figure(
         y=alt.Y("low:Q", scale=scale, title=y), y2="high:Q"
     )
     line = base.mark_line(interpolate=step).encode(y=up, strokeDash=_dash(styles, on_page))
-    return _layered([band, line, *_reader(base.encode(y=up), tooltip, on_page)], on_page)
+    return _layered([band, line, *_reader(base.encode(y=up), tooltip, on_page)], on_page, height)
 
 
 def ecdf_figure(compared: Comparison, styles: Mapping[str, LineStyle], *, on_page: bool) -> Chart:
@@ -167,11 +172,11 @@ def _reader(base: Any, tooltip: Sequence[Any], on_page: bool) -> list[Any]:
     return [base.mark_point(filled=True, size=60).encode(opacity=opacity, tooltip=list(tooltip)).add_params(near)]
 
 
-def _layered(layers: Sequence[Any], on_page: bool) -> Chart:
+def _layered(layers: Sequence[Any], on_page: bool, height: int = HEIGHT) -> Chart:
     """One chart of all layers. Altair copies a whole chart to change its size, so it is created with it."""
     if on_page:
-        return alt.layer(*layers, height=HEIGHT).add_params(alt.param(name="hidden", value=[]))
-    return NotebookChart(layer=list(layers), width=WIDTH, height=HEIGHT)
+        return alt.layer(*layers, height=height).add_params(alt.param(name="hidden", value=[]))
+    return NotebookChart(layer=list(layers), width=WIDTH * height // HEIGHT, height=height)
 
 
 def _colour(styles: Mapping[str, LineStyle], on_page: bool) -> Any:

@@ -28,7 +28,7 @@ from nasbed.drawing.palette import LineStyle, looks
 from nasbed.evaluation.summary import ComparisonSummary
 from nasbed.experiments.runs import Runs
 from nasbed.reports.comparison.data import Comparison, comparison
-from nasbed.reports.comparison.figures import curves_figure, ecdf_figure, plane_figure, plane_panel
+from nasbed.reports.comparison.figures import RANK_NAMES, curves_figure, ecdf_figure, plane_figure, plane_panel
 from nasbed.reports.comparison.standings import best_is, caption, marked, regret_label, regret_meaning, verdict
 from nasbed.reports.comparison.tables import failures_table, hypervolume_table, pairs_table, standings_table
 from nasbed.spaces.base import SearchSpace
@@ -143,7 +143,7 @@ def _charts(compared: Comparison, styles: Mapping[str, LineStyle], *, on_page: b
         charts["ecdf"] = ecdf_figure(compared, styles, on_page=on_page)
     if compared.rank_over_time:
         charts["ranks"] = curves_figure(
-            compared.rank_over_time, styles, x=TIME, y="mean rank", on_page=on_page, ranks=True
+            compared.rank_over_time, styles, x=TIME, y="mean rank", on_page=on_page, ranks=True, names=RANK_NAMES
         )
     if compared.second is not None and compared.over_second:
         of = f"validation regret [{compared.summary.unit}]" if compared.summary.unit else "validation regret"

@@ -43,7 +43,7 @@ def _row(summary: ComparisonSummary, method: MethodSummary, look: LineStyle, wid
     return (
         TableCell(called(summary, method), small=OUT_OF_DATE if method.out_of_date else "", look=look),
         _number(short(regret.estimate), span(regret)),
-        TableCell(bar=_bar(regret, widest), bar_colour=look.colour),
+        TableCell(bar=interval_bar(regret, widest), bar_colour=look.colour),
         _number(short(summary.median(method))),
         _number(short(method.mean_rank.estimate), span(method.mean_rank)),
         TableCell(beaten(summary, method), "wide"),
@@ -70,7 +70,7 @@ def hypervolume_table(summary: ComparisonSummary, styles: Mapping[str, LineStyle
     return TableBlock((TableCell("method"), _number("mean hypervolume"), _number("95 % interval")), rows)
 
 
-def _bar(interval: Interval, widest: float) -> Interval | None:
+def interval_bar(interval: Interval, widest: float) -> Interval | None:
     """The interval as a line and the mean as a dot, all methods on one scale from zero."""
     if not math.isfinite(interval.estimate):
         return None

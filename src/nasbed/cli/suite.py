@@ -1,0 +1,160 @@
+"""``nasbed suite …``: methods on many benchmarks, and one page over all of them."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nasbed.terminal import method_options
+from nasbed.terminal.interruption import on_interrupt, runs_kept
+from nasbed.terminal.output import Json, print_json, print_table
+from nasbed.terminal.progress import note, run_bars
+from nasbed.terminal.report_options import Figures, Formats, MethodPreset, Processes, report_formats
+
+if TYPE_CHECKING:
+    from nasbed.experiments.suites import SuiteRuns
+
+app = typer.Typer(
+    help="Compare methods over many benchmarks: a suite is a list of benchmarks with their budgets, as a TOML file.",
+    no_args_is_help=True,
+)
+Named = Annotated[
+    str, typer.Argument(metavar="NAME|FILE.toml", help="An id from 'nasbed suite list', or a TOML file of your own.")
+]
+
+
+@app.command("list")
+def list_(json: Json = False) -> None:
+    """List the suites that come with the package or with installed ones."""
+    from nasbed.benchmarks.suites import SUITES, load_suite
+
+    suites = [load_suite(name) for name in SUITES]
+    if json:
+        fields = ("name", "title", "about", "budget", "seeds")
+        print_json(
+            [
+                {field: getattr(suite, field) for field in fields}
+                | {"benchmarks": [entry.benchmark for entry in suite.benchmarks]}
+                for suite in suites
+            ]
+        )
+    else:
+        rows = [(suite.name, len(suite.benchmarks), suite.budget, suite.seeds, suite.title) for suite in suites]
+        print_table(("name", "benchmarks", "budget", "seeds", "what"), rows)
+
+
+@app.command()
+def show(suite: Named, json: Json = False) -> None:
+    """Show the benchmarks of a suite, the budget on each, and which of them are not here.
+
+    Example: nasbed suite show tabular
+    """
+    from dataclasses import asdict
+
+    from nasbed.benchmarks.catalog import how_to_get
+    from nasbed.benchmarks.suites import load_suite
+
+    chosen = load_suite(suite)
+    entries = chosen.entries
+    if json:
+        benchmarks = [asdict(entry) | {"get": how_to_get(entry.id)} for entry in entries]
+        print_json(asdict(chosen) | {"benchmarks": benchmarks})
+        return
+    typer.echo(f"{chosen.title}\n")
+    if chosen.about:
+        typer.echo(f"{chosen.about}\n")
+    rows = [(entry.name, entry.budget, entry.workers, how_to_get(entry.id) or "present") for entry in entries]
+    print_table(("benchmark", "budget", "workers", "how to get it"), rows)
+    typer.echo(f"\n{chosen.seeds} seeds per method and benchmark, judged by {chosen.judged_by} results.")
+    typer.echo(f"Run it with: nasbed suite run {suite} --optimizers {method_options.DEFAULT} --out {chosen.name}-runs")
+
+
+@app.command()
+def run(
+    suite: Named,
+    optimizers: method_options.Optimizers = None,
+    settings: method_options.MethodSettings = None,
+    preset: MethodPreset = "",
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="the suite's", help="The number of runs of each method on each benchmark."),
+    ] = None,
+    skip_missing: Annotated[
+        bool, typer.Option("--skip-missing", help="Leave out benchmarks that are not here; the page names them.")
+    ] = False,
+    processes: Processes = None,
+    engine: method_options.EngineName = "local",
+    timeout: method_options.RunTimeout = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The folder of all runs and the page; the same command resumes there.")
+    ] = Path("suite-runs"),
+    figures: Figures = False,
+    format: Formats = None,
+) -> None:
+    """Run methods on every benchmark of a suite and compare them over all: report.html, numbers.json, table.csv and
+    table.tex.
+
+    Each benchmark has a folder of runs, as 'nasbed run' writes it; a stored run is not run again. 'nasbed report' on
+    the same folder writes the page again, and on folders of several benchmarks one page over them.
+
+    Example: nasbed suite run quick --optimizers rs,re,ls,bananas,my.py:Mine --seeds 10 --out quick-runs
+
+    Example: nasbed suite run unseen --optimizers rs,re,ls --figures --format pdf --out for-the-paper
+
+    Example: nasbed suite run mine.toml --optimizers rs,re --engine ray --out mine
+    """
+    formats = report_formats(out, figures, format)
+    on_interrupt(lambda: runs_kept(out))
+
+    from nasbed.benchmarks.suites import load_suite
+    from nasbed.experiments.suites import run_suite
+
+    chosen = load_suite(suite)
+    methods = method_options.chosen_methods(optimizers)
+    total = len(methods) * (chosen.seeds if seeds is None else seeds)
+    with run_bars({entry.name: total for entry in chosen.benchmarks}) as report_finished:
+
+        def report_run(benchmark: str, method: str, seed: int, error: str) -> None:
+            report_finished(benchmark)
+            if error:
+                typer.echo(f"{benchmark}: {method}, seed {seed}: {error}", err=True)
+
+        runs = run_suite(
+            chosen,
+            methods,
+            out=out,
+            seeds=seeds,
+            engine=method_options.chosen_engine(engine, processes),
+            preset=preset,
+            settings=method_options.chosen_settings(settings or []),
+            skip_missing=skip_missing,
+            timeout_s=timeout,
+            command=shlex.join(["nasbed", *sys.argv[1:]]),
+            progress=report_run,
+            on_note=note,
+        )
+    print_suite_report(runs, out, formats=formats)
+
+
+def print_suite_report(runs: SuiteRuns, out: Path, *, formats: Iterable[str] = ()) -> None:
+    """Write the page over several benchmarks, and print the standings."""
+    import numpy as np
+
+    from nasbed.reports.suite.page import write_suite_report
+    from nasbed.reports.suite.tables import standings_rows
+    from nasbed.reports.suite.words import NORMALISED, lead, remarks_of, suite_verdict
+
+    summary = write_suite_report(out, runs, rng=np.random.default_rng(0), formats=formats)
+    typer.echo(f"{standings_rows(summary).text()}\n\n{lead(summary)} {suite_verdict(summary)}")
+    typer.echo(f"{NORMALISED}; in brackets, 95 % bootstrap intervals over seeds.")
+    for name, why in summary.missing.items():
+        typer.echo(f"Missing: {name} ({why})")
+    remarks = remarks_of(summary)
+    if remarks:
+        typer.echo(f"{len(remarks)} remark{'s' if len(remarks) != 1 else ''} on these numbers are on the page.")
+    typer.echo(f"Report: {out / 'report.html'}")

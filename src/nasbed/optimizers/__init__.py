@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from nasbed.core.registry import Registry
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
+
+if TYPE_CHECKING:
+    from nasbed.optimizers.optuna_sampler import from_optuna, suggest_architecture
+    from nasbed.optimizers.smac_facade import from_smac
 
 OPTIMIZERS = Registry[type[Optimizer]]("optimizer", group="nasbed.optimizers")
 OPTIMIZERS.add_entries(
@@ -29,4 +36,17 @@ OPTIMIZERS.add_entries(
     },
 )
 
-__all__ = ["OPTIMIZERS", "Optimizer", "Problem", "Proposal"]
+_ADAPTERS = {
+    "from_optuna": "nasbed.optimizers.optuna_sampler",
+    "from_smac": "nasbed.optimizers.smac_facade",
+    "suggest_architecture": "nasbed.optimizers.optuna_sampler",
+}
+"""Functions for other libraries, imported when they are first used."""
+
+__all__ = ["OPTIMIZERS", "Optimizer", "Problem", "Proposal", "from_optuna", "from_smac", "suggest_architecture"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ADAPTERS:
+        raise AttributeError(f"module 'nasbed.optimizers' has no attribute {name!r}; it offers {', '.join(__all__)}")
+    return getattr(import_module(_ADAPTERS[name]), name)

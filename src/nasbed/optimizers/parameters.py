@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from ConfigSpace import CategoricalHyperparameter, Constant, OrdinalHyperparameter
-from ConfigSpace.types import NotSet
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import NasbedError
 from nasbed.spaces.base import SearchSpace
+from nasbed.spaces.parameters import Parameter, chosen_values
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 NUMBER_LEVELS = 10
 """How many levels stand for an integer or float with more values than that, where a method needs levels; ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter: the values of a choice, none for a range. It is active where all ``conditions`` hold."""
-
-    index: int
-    name: str
-    options: tuple[Any, ...]
-    conditions: tuple[Any, ...]
-    source: Any  # ConfigSpace's own, of a class for each kind
-
-    @property
-    def ordered(self) -> bool:
-        return not self.options or isinstance(self.source, OrdinalHyperparameter)
-
-    def value(self, number: float) -> Any:
-        """The option of this number, or the value at this position of the range."""
-        if self.options:
-            return self.options[int(number)]
-        return min(max(self.source.to_value(number), self.source.lower), self.source.upper)
 
 
 class Parameters:
@@ -54,11 +31,7 @@ class Parameters:
 
     def __init__(self, space: SearchSpace) -> None:
         self._space = space
-        source = space.configspace()
-        self._parameters = tuple(
-            Parameter(index, name, _options(parameter), tuple(source.parent_conditions_of[name]), parameter)
-            for index, (name, parameter) in enumerate(source.items())
-        )
+        self._parameters = space.config_parameters()
         self.options: Counts = np.array([len(parameter.options) for parameter in self._parameters], dtype=np.int64)
         ranges = [min(float(parameter.source.size), NUMBER_LEVELS) for parameter in self._parameters]
         self.levels: Counts = np.where(self.options > 0, self.options, np.array(ranges, dtype=np.int64))
@@ -85,31 +58,9 @@ class Parameters:
         """The architecture nearest to a point of the unit cube, parameter by parameter."""
         return self.architecture(np.where(self.options > 0, np.rint(point * self._steps), point))
 
-    def option_numbers(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of a configuration by name, each option replaced by its number."""
-        return {
-            parameter.name: parameter.options.index(values[parameter.name])
-            if parameter.options
-            else values[parameter.name]
-            for parameter in self._parameters
-            if parameter.name in values
-        }
-
     def build(self, choose: Callable[[Parameter], Any]) -> Architecture | None:
         """The architecture with a value chosen for each active parameter, parents first; ``None`` if it is invalid."""
-        values: dict[str, Any] = {}
-        for parameter in self._parameters:
-            active = all(condition.satisfied_by_value(values) for condition in parameter.conditions)
-            values[parameter.name] = choose(parameter) if active else NotSet
         try:
-            return self._space.from_config({name: value for name, value in values.items() if value is not NotSet})
+            return self._space.from_config(chosen_values(self._parameters, choose))
         except NasbedError:
             return None
-
-
-def _options(source: Any) -> tuple[Any, ...]:
-    if isinstance(source, CategoricalHyperparameter):
-        return tuple(source.choices)
-    if isinstance(source, OrdinalHyperparameter):
-        return tuple(source.sequence)
-    return (source.value,) if isinstance(source, Constant) else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,6 +19,8 @@ from nasbed.spaces.graph import Diagram, Graphs
 
 if TYPE_CHECKING:
     from ConfigSpace import Configuration, ConfigurationSpace
+
+    from nasbed.spaces.parameters import Parameter
 
 Codes = NDArray[np.int64]
 """A batch of architectures as their codes, ``[n, code_length]``."""
@@ -211,6 +213,27 @@ class SearchSpace(ABC):
     @abstractmethod
     def from_config(self, config: Configuration | Mapping[str, Any]) -> Architecture:
         """The architecture that a configuration describes; raises where the configuration is not an architecture."""
+
+    def config_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of :meth:`configspace`, one by one, for tools with their own kind of parameters."""
+        from nasbed.spaces.parameters import parameters_of
+
+        return parameters_of(self.configspace())
+
+    def from_choices(self, choose: Callable[[Parameter], Any]) -> Architecture:
+        """The architecture with the values that ``choose`` returns for each active parameter of the ConfigSpace.
+
+        A parameter is asked for after those that decide whether it is active. Raises as :meth:`from_config` does where
+        the values are not an architecture.
+
+        >>> import nasbed
+        >>> tiny = nasbed.space("nb201")
+        >>> tiny.format(tiny.from_choices(lambda parameter: parameter.options[0]))
+        '|none~0|+|none~0|none~1|+|none~0|none~1|none~2|'
+        """
+        from nasbed.spaces.parameters import chosen_values
+
+        return self.from_config(chosen_values(self.config_parameters(), choose))
 
     def config_values(self, config: Configuration | Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that a configuration sets, by name."""

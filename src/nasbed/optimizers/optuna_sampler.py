@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,11 +26,8 @@ from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.parameters import Parameter
 
 if TYPE_CHECKING:
-    import optuna
+    from optuna import Trial
     from optuna.samplers import BaseSampler
-
-TRIES = 100
-"""How often Optuna is asked for a valid architecture before one is drawn from the space; ours."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -38,15 +35,17 @@ class OptunaMethod(Optimizer):
     """A method whose proposals come from a sampler of Optuna, one trial each, parameters chosen parents first.
 
     What Optuna proposes is evaluated, repeated or not. Invalid configurations and failed evaluations are reported to it
-    as failed trials, and it is asked again. After 100 invalid ones in a row an architecture is drawn from the space,
-    which becomes a trial like those of a warm start. When a sampler has ended its study, as one that goes through a grid
-    does, all further architectures are drawn from the space.
+    as failed trials, and it is asked again. After ``tries`` invalid ones in a row an architecture is drawn from the space,
+    which becomes a trial like those of a warm start. When a sampler has ended its study, as one on a grid does, all
+    further architectures are drawn from the space.
     """
 
     name = "optuna"
     summary = "a sampler of Optuna"
     draws_from_space = False
     filtered = "never"
+    tries: ClassVar[int] = 20
+    """How often the sampler is asked for a valid architecture before one is drawn from the space; ours."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,12 +53,12 @@ class OptunaMethod(Optimizer):
         logging.getLogger("optuna").setLevel(logging.ERROR)
         self._failed = optuna.trial.TrialState.FAIL
         self._parameters = Parameters(self.space)
-        self._pending: dict[Architecture, deque[optuna.Trial]] = {}
+        self._pending: dict[Architecture, deque[Trial]] = {}
         self._is_complete = False
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._study = optuna.create_study(sampler=self.make_sampler(int(self.rng.integers(2**31))))
-        self._study.stop = self._complete  # type: ignore[method-assign]
+        self._study.stop = self._complete
 
     @abstractmethod
     def make_sampler(self, seed: int) -> BaseSampler:
@@ -92,7 +91,7 @@ class OptunaMethod(Optimizer):
                 self._study.tell(waiting.popleft(), state=self._failed)
 
     def _next(self) -> Proposal:
-        for _ in range(0 if self._is_complete else TRIES):
+        for _ in range(0 if self._is_complete else self.tries):
             trial = self._study.ask()
             arch = self._parameters.build(partial(_suggest, trial))
             if arch is not None:
@@ -134,8 +133,8 @@ def from_optuna(
 
         Genetic = from_optuna(lambda seed: NSGAIISampler(population_size=20, seed=seed))
 
-    in a file ``my.py`` is run by ``nasbed run nb201/cifar10 --optimizers rs,my.py:Genetic``. The sampler may be Optuna's
-    or your own subclass of its ``BaseSampler``.
+    in a file ``my.py`` is run by ``nasbed run nb201/cifar10 --optimizers rs,my.py:Genetic``. The sampler may be
+    Optuna's or your own subclass of its ``BaseSampler``.
 
     Args:
         sampler: a function that takes a seed and returns the sampler of a run; a class with the argument ``seed``; or
@@ -143,7 +142,8 @@ def from_optuna(
         name: of its runs; without it, the name of the variable in your file.
         summary: one line that says what it is.
     """
-    make, base = _factory(sampler), import_optuna("from_optuna").samplers.BaseSampler
+    make = _factory(sampler)
+    base: type[BaseSampler] = import_optuna("from_optuna").samplers.BaseSampler
     kind = sampler if isinstance(sampler, type) else type(sampler)
 
     class AdaptedSampler(OptunaMethod):
@@ -161,7 +161,7 @@ def from_optuna(
     )
 
 
-def suggest_architecture(trial: optuna.Trial, space: SearchSpace) -> Architecture:
+def suggest_architecture(trial: Trial, space: SearchSpace) -> Architecture:
     """The architecture that a trial of Optuna proposes, for an objective of your own.
 
     Each active parameter of the space's ConfigSpace is suggested under its name, parents first. Raises a
@@ -202,7 +202,7 @@ def _factory(sampler: Any) -> Callable[[int], Any]:
     return sampler  # type: ignore[no-any-return]
 
 
-def _suggest(trial: optuna.Trial, parameter: Parameter) -> Any:
+def _suggest(trial: Trial, parameter: Parameter) -> Any:
     """Optuna's value for a parameter; an option is a category or, where options are ordered, an integer."""
     name, options = parameter.name, parameter.options
     if options:

@@ -25,6 +25,7 @@ class TPE(OptunaMethod):
 
     name = "tpe"
     summary = "Optuna's tree Parzen estimator"
+    tries = 100
 
     n_startup_trials: int = integer(10, low=0)
     n_ei_candidates: int = integer(24, low=1)

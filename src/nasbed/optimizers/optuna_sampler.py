@@ -35,9 +35,9 @@ class OptunaMethod(Optimizer):
     """A method whose proposals come from a sampler of Optuna, one trial each, parameters chosen parents first.
 
     What Optuna proposes is evaluated, repeated or not. Invalid configurations and failed evaluations are reported to it
-    as failed trials, and it is asked again. After ``tries`` invalid ones in a row an architecture is drawn from the space,
-    which becomes a trial like those of a warm start. When a sampler has ended its study, as one on a grid does, all
-    further architectures are drawn from the space.
+    as failed trials, and it is asked again. After ``tries`` invalid ones in a row an architecture is drawn from the
+    space, which becomes a trial like those of a warm start. When a sampler has ended its study, as one on a grid does,
+    all further architectures are drawn from the space.
     """
 
     name = "optuna"

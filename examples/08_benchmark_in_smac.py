@@ -31,4 +31,4 @@ smac = MultiFidelityFacade(scenario, target_function, intensifier=intensifier, l
 best = smac.optimize()
 assert isinstance(best, Configuration)
 crashed = sum(value.status.name == "CRASHED" for value in smac.runhistory.values())
-print(f"{space.format(space.from_config(best))} is the best; {crashed} of {len(smac.runhistory)} trials were no cells")
+print(f"{crashed} of {len(smac.runhistory)} trials were no cells; best: {space.format(space.from_config(best))}")

@@ -448,8 +448,15 @@ def test_import_and_help_load_no_heavy_library() -> None:
     assert run.stdout.strip() == "[]"
 
 
-RUN_ON_ITS_PAGE = {"05_your_own_benchmark.py"}
-"""Word for word what a page of the documentation has, which tests/docs runs."""
+RUN_ON_ITS_PAGE = {
+    "05_your_own_benchmark.py",
+    "06_methods_from_other_libraries.py",
+    "07_benchmark_in_optuna.py",
+    "08_benchmark_in_smac.py",
+    "09_benchmark_in_ray_tune.py",
+    "10_benchmark_in_syne_tune.py",
+}
+"""What a page of the documentation has, which tests/docs runs."""
 
 
 @pytest.mark.parametrize("example", sorted({path.name for path in (ROOT / "examples").glob("*.py")} - RUN_ON_ITS_PAGE))

@@ -65,7 +65,6 @@ def cheap(facade: Any) -> Callable[[Any], Any]:
 ADAPTED: dict[str, tuple[Callable[[], type[Optimizer]], int]] = {
     "NSGAIISampler": (lambda: from_optuna(lambda seed: NSGAIISampler(population_size=8, seed=seed)), 40),
     "a TPESampler": (lambda: from_optuna(TPESampler(n_startup_trials=5)), 16),
-    "RandomFacade": (lambda: from_smac(RandomFacade), 8),
 }
 """By what they are made from: methods, and how many evaluations get them past their random start."""
 
@@ -75,6 +74,7 @@ FURTHER: dict[str, tuple[Callable[[], type[Optimizer]], int]] = {
     "BruteForceSampler": (lambda: from_optuna(BruteForceSampler), 20),
     "CmaEsSampler": (lambda: from_optuna(CmaEsSampler), 40),
     "GPSampler": (lambda: from_optuna(lambda seed: GPSampler(n_startup_trials=5, seed=seed)), 8),
+    "RandomFacade": (lambda: from_smac(RandomFacade), 12),
     "HyperparameterOptimizationFacade": (lambda: from_smac(cheap(HyperparameterOptimizationFacade)), 10),
     "AlgorithmConfigurationFacade": (lambda: from_smac(cheap(AlgorithmConfigurationFacade)), 8),
     "BlackBoxFacade": (lambda: from_smac(cheap(BlackBoxFacade)), 7),
@@ -212,7 +212,7 @@ def test_from_optuna_tells_a_sampler_of_ones_own_which_cells_were_invalid() -> N
             super().after_trial(study, trial, state, values)
 
     nb101 = space("nb101")
-    proposals = run(from_optuna(lambda seed: Recording(seed)), nb101, 0, 20, workers=1)
+    proposals = run(from_optuna(Recording), nb101, 0, 20, workers=1)
     failed = [params for state, params in trials if state == "FAIL"]
     evaluated = [params for state, params in trials if state == "COMPLETE"]
     assert failed and [nb101.from_config(params) for params in evaluated] == [p.architecture for p in proposals]
@@ -225,6 +225,12 @@ def test_from_optuna_continues_after_a_sampler_has_tried_everything() -> None:
     tiny = conditional_space()
     codes = [proposal.architecture for proposal in run(from_optuna(BruteForceSampler), tiny, 0, 30, workers=1)]
     assert set(codes[:14]) == set(tiny.enumerate())
+
+
+def test_from_smac_proposes_every_architecture_of_a_small_space_once() -> None:
+    tiny = conditional_space()
+    proposals = run(from_smac(RandomFacade), tiny, 0, 14, workers=2)
+    assert {proposal.architecture for proposal in proposals} == set(tiny.enumerate())
 
 
 def test_suggest_architecture_asks_for_active_parameters_only() -> None:
@@ -263,7 +269,7 @@ def test_adapted_method_of_a_file_is_compared_under_the_name_of_its_variable(tmp
     ("call", "message"),
     [
         (lambda: from_optuna(3), "takes a sampler, or a function from a seed to one, got 3; write"),  # type: ignore[arg-type]
-        (lambda: from_optuna(lambda: RandomSampler()), "takes no seed; write lambda seed"),  # type: ignore[arg-type, misc]
+        (lambda: from_optuna(lambda: RandomSampler(seed=1)), "takes no seed; write lambda seed"),  # type: ignore[arg-type, misc]
         (lambda: run(from_optuna(lambda seed: 3), space("nb201"), 0, 1), "BaseSampler, got 3; return one"),  # type: ignore[arg-type, return-value]
         (lambda: from_smac(3), "takes a facade class of SMAC, or a function from a scenario to a facade, got 3"),  # type: ignore[arg-type]
         (lambda: from_smac(dict), "takes a facade class"),  # type: ignore[arg-type]

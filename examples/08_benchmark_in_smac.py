@@ -23,6 +23,7 @@ scenario = Scenario(
     n_trials=40,
     min_budget=fidelities[0],
     max_budget=fidelities[-1],
+    crash_cost=100.0,
     output_directory=Path("smac"),
     seed=0,
 )

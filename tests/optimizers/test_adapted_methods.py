@@ -178,8 +178,8 @@ def test_from_optuna_with_random_sampler_draws_what_optuna_draws_by_itself() -> 
 @pytest.mark.parametrize("kind", [RandomSampler, TPESampler, QMCSampler, NSGAIISampler])
 def test_from_optuna_seeds_copies_of_a_sampler_as_the_sampler_seeds_itself(kind: type[BaseSampler]) -> None:
     numbers = conditional_space()
-    copied, made = from_optuna(kind()), from_optuna(lambda seed: kind(seed=seed))  # type: ignore[call-arg]
-    assert run(copied, numbers, 0, 15) == run(made, numbers, 0, 15)
+    copied, seeded = from_optuna(kind()), from_optuna(lambda seed: kind(seed=seed))  # type: ignore[call-arg]
+    assert run(copied, numbers, 0, 15) == run(seeded, numbers, 0, 15)
     assert run(copied, numbers, 0, 15) != run(copied, numbers, 1, 15)
 
 

@@ -9,8 +9,8 @@ from nasbed.core.registry import Registry
 from nasbed.optimizers.base import Optimizer, Problem, Proposal
 
 if TYPE_CHECKING:
-    from nasbed.optimizers.optuna_sampler import from_optuna, suggest_architecture
-    from nasbed.optimizers.smac_facade import from_smac
+    from nasbed.optimizers.adapters.optuna_sampler import from_optuna, suggest_architecture
+    from nasbed.optimizers.adapters.smac_facade import from_smac
 
 OPTIMIZERS = Registry[type[Optimizer]]("optimizer", group="nasbed.optimizers")
 OPTIMIZERS.add_entries(
@@ -37,9 +37,9 @@ OPTIMIZERS.add_entries(
 )
 
 _ADAPTERS = {
-    "from_optuna": "nasbed.optimizers.optuna_sampler",
-    "from_smac": "nasbed.optimizers.smac_facade",
-    "suggest_architecture": "nasbed.optimizers.optuna_sampler",
+    "from_optuna": "nasbed.optimizers.adapters.optuna_sampler",
+    "from_smac": "nasbed.optimizers.adapters.smac_facade",
+    "suggest_architecture": "nasbed.optimizers.adapters.optuna_sampler",
 }
 """Functions for other libraries, imported when they are first used."""
 

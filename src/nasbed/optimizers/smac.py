@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nasbed.optimizers.adapters.smac_facade import SMACMethod
 from nasbed.optimizers.settings import integer, number
-from nasbed.optimizers.smac_facade import SMACMethod
 
 if TYPE_CHECKING:
     from smac import HyperparameterOptimizationFacade, Scenario

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nasbed.optimizers.adapters.optuna_sampler import OptunaMethod
 from nasbed.optimizers.base import Proposal
-from nasbed.optimizers.optuna_sampler import OptunaMethod
 from nasbed.optimizers.settings import flag, integer
 
 if TYPE_CHECKING:

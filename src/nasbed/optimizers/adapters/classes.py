@@ -1,4 +1,4 @@
-"""What methods adapted from other libraries have in common."""
+"""Classes of methods that a function makes, and the functions that they are made from."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from joblib import parallel_config
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, shorten
 from nasbed.core.observation import Observation
-from nasbed.optimizers.adapted import named_method
+from nasbed.optimizers.adapters.classes import named_method
 from nasbed.optimizers.archive import ProposalArchive
 from nasbed.optimizers.base import Optimizer, Proposal
 

@@ -18,10 +18,10 @@ import numpy as np
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, MissingDependency, shorten
 from nasbed.core.observation import Observation
-from nasbed.optimizers.adapted import named_method, takes_argument
+from nasbed.optimizers.adapters.classes import named_method, takes_argument
+from nasbed.optimizers.adapters.reseeding import reseeded_copy
 from nasbed.optimizers.base import Optimizer, Proposal
 from nasbed.optimizers.parameters import Parameters
-from nasbed.optimizers.reseeding import reseeded_copy
 from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.parameters import Parameter
 
@@ -138,7 +138,7 @@ def from_optuna(
 
     Args:
         sampler: a function that takes a seed and returns the sampler of a run; a class with the argument ``seed``; or
-            a sampler, which every run copies and seeds anew (:func:`~nasbed.optimizers.reseeding.reseeded_copy`).
+            a sampler, which every run copies and seeds anew.
         name: of its runs; without it, the name of the variable in your file.
         summary: one line that says what it is.
     """
@@ -148,10 +148,12 @@ def from_optuna(
 
     class AdaptedSampler(OptunaMethod):
         def make_sampler(self, seed: int) -> BaseSampler:
-            made = make(seed)
-            if not isinstance(made, base):
-                raise InvalidOption(f"a sampler is a subclass of optuna's BaseSampler, got {shorten(made)}; return one")
-            return made
+            result = make(seed)
+            if not isinstance(result, base):
+                raise InvalidOption(
+                    f"a sampler is a subclass of optuna's BaseSampler, got {shorten(result)}; return one"
+                )
+            return result
 
     return named_method(
         AdaptedSampler,

@@ -76,7 +76,7 @@ FURTHER: dict[str, tuple[Callable[[], type[Optimizer]], int]] = {
     "GPSampler": (lambda: from_optuna(lambda seed: GPSampler(n_startup_trials=5, seed=seed)), 8),
     "RandomFacade": (lambda: from_smac(RandomFacade), 12),
     "HyperparameterOptimizationFacade": (lambda: from_smac(cheap(HyperparameterOptimizationFacade)), 10),
-    "AlgorithmConfigurationFacade": (lambda: from_smac(cheap(AlgorithmConfigurationFacade)), 8),
+    "AlgorithmConfigurationFacade": (lambda: from_smac(AlgorithmConfigurationFacade), 6),
     "BlackBoxFacade": (lambda: from_smac(cheap(BlackBoxFacade)), 7),
 }
 NEEDS = {"CmaEsSampler": "cmaes", "GPSampler": "torch"}

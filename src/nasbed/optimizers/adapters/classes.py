@@ -1,14 +1,23 @@
-"""Classes of methods that a function makes, and the functions that they are made from."""
+"""What the adapters share: the libraries, the classes that they make, and the functions that these are made from."""
 
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
 from typing import Any, TypeVar
 
-from nasbed.core.errors import InvalidOption
+from nasbed.core.errors import InvalidOption, MissingDependency
 from nasbed.optimizers.base import Optimizer
 
 Method = TypeVar("Method", bound=Optimizer)
+
+
+def import_library(name: str, *, user: str) -> Any:
+    """A package of the extra ``optimizers``, which ``user`` needs."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingDependency(f"{user} needs {name}; install it with: pip install 'nasbed[optimizers]'") from None
 
 
 def named_method(kind: type[Method], *, name: str, summary: str, module: str) -> type[Method]:

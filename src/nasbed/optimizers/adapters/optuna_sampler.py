@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption, MissingDependency, shorten
+from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.observation import Observation
-from nasbed.optimizers.adapters.classes import named_method, takes_argument
+from nasbed.optimizers.adapters.classes import import_library, named_method, takes_argument
 from nasbed.optimizers.adapters.reseeding import reseeded_copy
 from nasbed.optimizers.base import Optimizer, Proposal
 from nasbed.optimizers.parameters import Parameters
@@ -49,7 +49,7 @@ class OptunaMethod(Optimizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        optuna = import_optuna(self.name)
+        optuna = import_library("optuna", user=self.name)
         logging.getLogger("optuna").setLevel(logging.ERROR)
         self._failed = optuna.trial.TrialState.FAIL
         self._parameters = Parameters(self.space)
@@ -143,7 +143,7 @@ def from_optuna(
         summary: one line that says what it is.
     """
     make = _factory(sampler)
-    base: type[BaseSampler] = import_optuna("from_optuna").samplers.BaseSampler
+    base: type[BaseSampler] = import_library("optuna", user="from_optuna").samplers.BaseSampler
     kind = sampler if isinstance(sampler, type) else type(sampler)
 
     class AdaptedSampler(OptunaMethod):
@@ -173,18 +173,9 @@ def suggest_architecture(trial: Trial, space: SearchSpace) -> Architecture:
     return space.from_choices(partial(_suggest, trial))
 
 
-def import_optuna(user: str) -> Any:
-    """The package, which ``user`` needs."""
-    try:
-        import optuna
-    except ImportError:
-        raise MissingDependency(f"{user} needs optuna; install it with: pip install 'nasbed[optimizers]'") from None
-    return optuna
-
-
 def _factory(sampler: Any) -> Callable[[int], Any]:
     """A function from a seed to a sampler."""
-    if isinstance(sampler, import_optuna("from_optuna").samplers.BaseSampler):
+    if isinstance(sampler, import_library("optuna", user="from_optuna").samplers.BaseSampler):
 
         def copied(seed: int) -> Any:
             fresh = deepcopy(sampler)

@@ -15,16 +15,16 @@ from copy import deepcopy
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from ConfigSpace import Configuration
 from joblib import parallel_config
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption, MissingDependency, NasbedError, shorten
+from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.observation import Observation
-from nasbed.optimizers.adapters.classes import named_method
+from nasbed.optimizers.adapters.classes import import_library, named_method
 from nasbed.optimizers.archive import ProposalArchive
 from nasbed.optimizers.base import Optimizer, Proposal
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from smac.runhistory import TrialInfo
 
 MOST_LEAVES = 1 << 14
-TRIES = 20
-"""How many invalid or repeated configurations SMAC may offer before an architecture is drawn from the space."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -51,10 +49,12 @@ class SMACMethod(Optimizer):
     summary = "a facade of SMAC3"
     draws_from_space = False
     filtered = "never"
+    tries: ClassVar[int] = 20
+    """How many invalid or repeated configurations SMAC may offer before an architecture is drawn from the space."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        import_smac(self.name)
+        import_library("smac", user=self.name)
         self._source = deepcopy(self.space.configspace())
         lowest = self.problem.lowest_loss
         self._floor = lowest if math.isfinite(lowest) else None
@@ -131,7 +131,7 @@ class SMACMethod(Optimizer):
                 self._report(trial, loss)
 
     def _next(self) -> Architecture:
-        for _ in range(TRIES):
+        for _ in range(self.tries):
             trial = self._offer()
             if trial is None:
                 break
@@ -210,7 +210,7 @@ def from_smac(
         name: of its runs; without it, the name of the variable in your file.
         summary: one line that says what it is.
     """
-    import_smac("from_smac")
+    import_library("smac", user="from_smac")
     from smac.facade import AbstractFacade, MultiFidelityFacade
 
     ancestors = facade.__mro__ if isinstance(facade, type) else ()
@@ -236,16 +236,6 @@ def from_smac(
         summary=summary or (f"SMAC3's {facade.__name__}" if ancestors else ""),
         module=sys._getframe(1).f_globals["__name__"],
     )
-
-
-def import_smac(user: str) -> None:
-    """Check that the package is here, which ``user`` needs."""
-    try:
-        import smac  # noqa: F401
-    except ImportError:
-        raise MissingDependency(
-            f"{user} needs the package smac; install it with: pip install 'nasbed[optimizers]'"
-        ) from None
 
 
 def _reproducible(facade: AbstractFacade) -> AbstractFacade:

@@ -54,7 +54,7 @@ class SMACMethod(Optimizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        import_library("smac", user=self.name)
+        import_library("smac", user=f"the method {self.name}")
         self._source = deepcopy(self.space.configspace())
         lowest = self.problem.lowest_loss
         self._floor = lowest if math.isfinite(lowest) else None

@@ -24,6 +24,7 @@ COMMANDS: dict[tuple[str, ...], int] = {
     ("query", "nb101-mini-cifar10-16-v1.0", MINI_CELL): 0,
     ("results", "info", "no/such"): 2,
     ("report", "no/such", *OUT): 2,
+    ("suite", "show", "no-such"): 2,
     ("tune", "no/such", *OUT): 2,
     ("release", "no/such.toml", *OUT): 2,
     ("validate", "no/such", *OUT): 2,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nasbed.facade.comparing import compare
     from nasbed.facade.fitting import fit
     from nasbed.facade.scoring import score
+    from nasbed.facade.suites import suite
     from nasbed.optimizers import Optimizer, Proposal
     from nasbed.results import Results
     from nasbed.spaces import SearchSpace, list_spaces, space
@@ -47,6 +48,7 @@ _HOMES = {
     "load": "nasbed.benchmarks",
     "load_runs": "nasbed.experiments.runs",
     "score": "nasbed.facade.scoring",
+    "suite": "nasbed.facade.suites",
     "space": "nasbed.spaces",
     "space_from_configspace": "nasbed.spaces.from_configspace",
 }
@@ -74,6 +76,7 @@ __all__ = [
     "score",
     "space",
     "space_from_configspace",
+    "suite",
 ]
 
 

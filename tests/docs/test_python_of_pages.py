@@ -21,7 +21,7 @@ from support.surrogates import write_evaluations
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHORTER: dict[str, dict[str, str]] = {
-    "suites": {'budget="150ev"': 'budget="9ev"', "seeds=5": "seeds=1", 'out="two")': 'out="two", engine=SERIAL)'},
+    "suites": {'budget="150ev"': 'budget="9ev"', "seeds=5": "seeds=1"},
     "surrogates": {
         "members=10, processes=4": "settings={'rounds': 5}",
         "trials=50": "trials=1, settings={'rounds': 50}, engine=SERIAL",

@@ -297,7 +297,7 @@ def compare(
 
 def check_comparison(
     benchmark: Benchmark,
-    methods: Sequence[str],
+    methods: Sequence[Method],
     *,
     name: str,
     budget: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import how_to_get, load
@@ -14,10 +14,14 @@ from nasbed.benchmarks.suites.suite import FILE_NAME
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.core.execution import Engine
 from nasbed.core.execution.journal import check_same_inputs
+from nasbed.core.presentation.upward import call_facade, html_view
 from nasbed.experiments.compare import check_comparison, compare
-from nasbed.experiments.provenance import check_benchmark, stale_methods
+from nasbed.experiments.provenance import Method, check_benchmark, stale_methods
 from nasbed.experiments.run_checks import check_runs_fit
 from nasbed.experiments.runs import Runs, join_runs, load_runs
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_NAMED = 3
 """How many missing benchmarks an error names."""
@@ -43,10 +47,26 @@ class SuiteRuns:
     benchmarks: Sequence[BenchmarkRuns]
     missing: Mapping[str, str]
 
+    def summary(self) -> Any:
+        """The statistics over all benchmarks, a :class:`nasbed.evaluation.suite.SuiteSummary`: ``standings()``,
+        ``final_regret(method)``, ``record(one, other)`` …"""
+        return call_facade("suites:suite_summary", self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an evaluation, as :meth:`nasbed.Runs.to_pandas` has it, with the name of the ``benchmark``."""
+        return call_facade("suites:suite_frame", self)
+
+    def write_report(self, folder: str | Path) -> Path:
+        """Write the page over all benchmarks with its tables and numbers into a folder; the path of the page."""
+        return Path(call_facade("suites:write_runs_of_suite", self, Path(folder)))
+
+    def _repr_html_(self) -> str | None:
+        return html_view("suites:suite_html", self)
+
 
 def run_suite(
     suite: str | Path | Suite,
-    methods: Sequence[str],
+    methods: Sequence[Method],
     *,
     out: Path | str,
     seeds: int | None = None,
@@ -65,7 +85,7 @@ def run_suite(
 
     Args:
         suite: an id of :data:`~nasbed.benchmarks.suites.SUITES`, a TOML file, or a suite.
-        methods: ids, or ``file.py:ClassName``.
+        methods: ids, ``file.py:ClassName``, or classes.
         out: gets a folder of runs for each benchmark, and ``suite.toml``.
         seeds: runs per method and benchmark; the suite's own number by default.
         engine: carries out the runs; local processes by default.

@@ -66,7 +66,7 @@ def compare(
     names = [comparison.run_name(method, guide) for guide in guidance for method in chosen]
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory()) if out is None else out
-        report = stack.enter_context(_bars(names, seeds)) if progress else _print_error
+        report = stack.enter_context(_bars(names, seeds)) if progress else print_error
         return comparison.compare(
             _loadable(benchmark),
             chosen,
@@ -93,12 +93,13 @@ def _bars(names: Sequence[str], seeds: int) -> Iterator[Callable[[str, int, str]
 
         def report_run(method: str, seed: int, error: str) -> None:
             shown.advance(tasks[method])
-            _print_error(method, seed, error)
+            print_error(method, seed, error)
 
         yield report_run
 
 
-def _print_error(method: str, seed: int, error: str) -> None:
+def print_error(method: str, seed: int, error: str) -> None:
+    """Print why a run broke, if it did."""
     if error:
         print(f"{method}, seed {seed}: {error}", file=sys.stderr)
 

@@ -70,7 +70,8 @@ def test_part_forwards_every_fact_of_the_whole() -> None:
     """A fact that a space gains later must not be answered with the default of all spaces."""
     own = {"parts", "all_codes", "make_skeleton", "skeleton_settings", "counts", "configspace", "config_values"}
     own.add("designs")  # a list of the whole space need not lie inside
-    inherited = own | {"validate", "codes", "architectures"}
+    built_on_forwarded = {"architecture", "texts", "config_parameters", "from_choices"}
+    inherited = own | built_on_forwarded | {"validate", "codes", "architectures"}
     parent = space("nb201")
     part = SpacePart(parent, "no-pooling", without_pooling)
     for name, thing in vars(SearchSpace).items():

@@ -28,3 +28,24 @@ def test_query_refuses_other_forms_in_one_line(wrong: object) -> None:
 def test_query_many_refuses_a_single_text() -> None:
     with pytest.raises(nasbed.NasbedError, match="use query"):
         nasbed.load("nb201-chesseract-v1.0").query_many("|none~0|")
+
+
+@pytest.mark.parametrize("name", ["nb201-chesseract-v1.0", "snb-nb101-cifar10-16-lgb-mf-v1.0"])
+def test_query_takes_numbers_of_numpy_as_those_of_python(name: str) -> None:
+    benchmark = nasbed.load(name)
+    arch = benchmark.space.sample(np.random.default_rng(3))
+    budget = benchmark.fidelities[0]
+    answer = benchmark.query(arch, fidelity=budget, seed=5)
+    assert benchmark.query(arch, fidelity=np.int64(budget), seed=np.int64(5)) == answer  # type: ignore[arg-type]
+    assert list(benchmark.query_many([arch], fidelity=budget, seed=np.int32(5))) == [answer]  # type: ignore[arg-type]
+    assert type(benchmark.query(arch, fidelity=float(budget)).fidelity) is int  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", ["x", 1.5, None], ids=str)
+def test_query_refuses_a_seed_that_is_no_whole_number(wrong: object) -> None:
+    benchmark = nasbed.load("snb-nb101-cifar10-16-lgb-mf-v1.0")
+    arch = benchmark.space.sample(np.random.default_rng(3))
+    with pytest.raises(nasbed.NasbedError, match="whole number"):
+        benchmark.query(arch, seed=wrong)  # type: ignore[arg-type]
+    with pytest.raises(nasbed.NasbedError, match="whole number"):
+        benchmark.query_many([arch], seed=wrong)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -55,13 +56,13 @@ class Benchmark(ABC):
     def query(self, arch: ArchitectureLike, *, fidelity: int | None = None, seed: int = 0) -> Observation:
         """Evaluate one architecture, which may be given as its text or its configuration. The same arguments give the
         same answer."""
-        return self._query(self.space.architecture(arch), self._fidelity(fidelity), seed)
+        return self._query(self.space.architecture(arch), self._fidelity(fidelity), _whole_seed(seed))
 
     def query_many(
         self, archs: Batch | Sequence[ArchitectureLike], *, fidelity: int | None = None, seed: int = 0
     ) -> Observations:
         """:meth:`query` of a batch, vectorised: the same answers."""
-        return self._query_many(self._batch(archs), self._fidelity(fidelity), seed)
+        return self._query_many(self._batch(archs), self._fidelity(fidelity), _whole_seed(seed))
 
     def _batch(self, archs: Batch | Sequence[ArchitectureLike]) -> Batch:
         """A batch with every text and every configuration replaced by its architecture."""
@@ -87,7 +88,7 @@ class Benchmark(ABC):
         if fidelity is None:
             return self.fidelities[-1]
         if fidelity in self.fidelities:
-            return fidelity
+            return self.fidelities[self.fidelities.index(fidelity)]
         raise InvalidOption(
             f"{self.name} has the fidelities {', '.join(map(str, self.fidelities))}, got {fidelity!r}; choose one of "
             "them"
@@ -252,3 +253,11 @@ class Benchmark(ABC):
     def __repr__(self) -> str:
         count = len(self.fidelities)
         return f"<benchmark {self.name}: {self.space.name}, {count} {'fidelity' if count == 1 else 'fidelities'}>"
+
+
+def _whole_seed(seed: int) -> int:
+    """A seed as a Python integer, whose arithmetic does not overflow as numpy's does."""
+    try:
+        return operator.index(seed)
+    except TypeError:
+        raise InvalidOption(f"the seed of a query is a whole number, got {seed!r}; pass one such as 0") from None

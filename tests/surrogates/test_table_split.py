@@ -230,7 +230,14 @@ def test_split_has_its_metric_and_methods_already(results: Results, tmp_path: Pa
 
 def test_split_without_a_test_part_is_refused(tmp_path: Path) -> None:
     split = TableSplit.of(write_evaluations(tmp_path / "few", count=2))
-    with pytest.raises(InvalidOption, match="made-up has too few: 4 evaluations"):
+    with pytest.raises(InvalidOption, match="made-up has too few: 4 evaluations; choose a table"):
         make_surrogate(split, "spy")
     with pytest.raises(InvalidOption, match="has too few"):
         tune(Spy, split, trials=1, out=tmp_path / "tuned")
+
+
+def test_split_without_any_training_time_says_that_there_is_none(results: Results) -> None:
+    split = TableSplit.of(results)
+    untimed = replace(split, rows=replace(split.rows, cost_s=np.full_like(split.rows.cost_s, np.nan))).timed()
+    with pytest.raises(InvalidOption, match="has no evaluation with train_time_s; choose another metric or table"):
+        untimed.check_parts()

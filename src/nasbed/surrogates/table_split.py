@@ -225,11 +225,15 @@ class TableSplit:
             "validation": len(self.parts.validation),
             "test": len(self.parts.test),
         }
-        if not all(counts[name] for name in names or counts):
-            raise InvalidOption(
-                f"a tenth of the architectures is for validation and a tenth for testing, {self.name} has too few: "
-                f"{sum(counts.values())} evaluations"
-            )
+        if all(counts[name] for name in names or counts):
+            return
+        total = sum(counts.values())
+        if not total:
+            raise InvalidOption(f"{self.name} has no evaluation with {self.metric.key}; choose another metric or table")
+        raise InvalidOption(
+            f"a tenth of the architectures is for validation and a tenth for testing, {self.name} has too few: "
+            f"{total} {'evaluation' if total == 1 else 'evaluations'}; choose a table with more architectures"
+        )
 
 
 def _split(rows: Examples, methods: Sequence[str] | None, seed: int) -> RowSplit:

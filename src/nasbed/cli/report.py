@@ -104,8 +104,14 @@ def print_report(folders: list[Path], out: Path, *, formats: Sequence[str]) -> N
         typer.echo(f"Traceback: {path}")
     typer.echo(f"Report: {out / 'report.html'}")
     if runs.found_nothing:
-        typer.echo("No run found an architecture; the reasons are above.", err=True)
+        typer.echo(_nothing_found(runs), err=True)
         raise typer.Exit(1)
+
+
+def _nothing_found(runs: Runs) -> str:
+    if any(run.error or len(run) for run in runs.runs):
+        return "No run found an architecture; the reasons are above."
+    return f"No evaluation ends within {runs.setup.budget}; choose a larger budget."
 
 
 def _first_tracebacks(folders: list[Path], runs: Runs) -> list[Path]:

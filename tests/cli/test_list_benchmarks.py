@@ -46,3 +46,9 @@ def test_tables_in_an_installed_package_need_no_install(home: Path, monkeypatch:
     monkeypatch.setattr("nasbed.results.importers.hpo_wheel.find_spec", lambda name: None)
     assert re.search(r"^nb201/cifar10 .* pip install nasbed\[tables\]\s*$", printed(), re.MULTILINE)
     assert not json.loads(printed("nb201/cifar10", "--json"))["installed"]
+
+
+def test_names_are_whole_in_a_pipe(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    lines = printed().splitlines()[1:]
+    assert [line.split()[0] for line in lines] == [card["name"] for card in json.loads(printed("--json"))]

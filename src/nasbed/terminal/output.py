@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+PIPED_COLUMNS = 400
+"""How wide a table in a file or a pipe may be, so that names in it are whole and can be searched for."""
 
 
 def print_json(data: Any) -> None:
@@ -16,7 +19,8 @@ def print_json(data: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table as wide as the terminal, numbers right-aligned."""
+    """Print a table, numbers right-aligned: as wide as the terminal or the variable COLUMNS, else a line for each
+    row."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -28,7 +32,10 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(readable(cell)) for cell in row))
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PIPED_COLUMNS
+    console.print(table)
 
 
 def print_fields(fields: Mapping[str, object]) -> None:

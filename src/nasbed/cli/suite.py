@@ -56,11 +56,14 @@ def show(suite: Named, json: Json = False) -> None:
     """
     from dataclasses import asdict
 
-    from nasbed.benchmarks.catalog import how_to_get
+    from nasbed.benchmarks.catalog import how_to_get, is_known
     from nasbed.benchmarks.suites import load_suite
+    from nasbed.experiments.budget import Budget
 
     chosen = load_suite(suite)
     entries = chosen.entries
+    for entry in entries:
+        Budget.parse(entry.budget)
     if json:
         benchmarks = [asdict(entry) | {"get": how_to_get(entry.id)} for entry in entries]
         print_json(asdict(chosen) | {"benchmarks": benchmarks})
@@ -68,7 +71,8 @@ def show(suite: Named, json: Json = False) -> None:
     typer.echo(f"{chosen.title}\n")
     if chosen.about:
         typer.echo(f"{chosen.about}\n")
-    rows = [(entry.name, entry.budget, entry.workers, how_to_get(entry.id) or "present") for entry in entries]
+    places = [how_to_get(entry.id) or ("present" if is_known(entry.id) else "unknown id") for entry in entries]
+    rows = [(entry.name, entry.budget, entry.workers, place) for entry, place in zip(entries, places, strict=True)]
     print_table(("benchmark", "budget", "workers", "how to get it"), rows)
     typer.echo(f"\n{chosen.seeds} seeds per method and benchmark, judged by {chosen.judged_by} results.")
     typer.echo(f"Run it with: nasbed suite run {suite} --optimizers {method_options.DEFAULT} --out {chosen.name}-runs")
@@ -147,7 +151,7 @@ def print_suite_report(runs: SuiteRuns, out: Path, *, formats: Iterable[str] = (
 
     from nasbed.reports.suite.page import write_suite_report
     from nasbed.reports.suite.tables import standings_rows
-    from nasbed.reports.suite.words import NORMALISED, lead, remarks_of, suite_verdict
+    from nasbed.reports.suite.words import NORMALISED, count_text, lead, remarks_of, suite_verdict
 
     summary = write_suite_report(out, runs, rng=np.random.default_rng(0), formats=formats)
     typer.echo(f"{standings_rows(summary).text()}\n\n{lead(summary)} {suite_verdict(summary)}")
@@ -156,5 +160,6 @@ def print_suite_report(runs: SuiteRuns, out: Path, *, formats: Iterable[str] = (
         typer.echo(f"Missing: {name} ({why})")
     remarks = remarks_of(summary)
     if remarks:
-        typer.echo(f"{len(remarks)} remark{'s' if len(remarks) != 1 else ''} on these numbers are on the page.")
+        verb = "is" if len(remarks) == 1 else "are"
+        typer.echo(f"{count_text(len(remarks), 'remark')} on these numbers {verb} on the page.")
     typer.echo(f"Report: {out / 'report.html'}")

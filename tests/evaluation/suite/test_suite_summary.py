@@ -12,6 +12,8 @@ from nasbed import NasbedError, space
 from nasbed.evaluation.suite import SuiteSummary, summarise_suite
 from nasbed.experiments.runs import Run
 from nasbed.experiments.suites import BenchmarkRuns, SuiteRuns
+from nasbed.reports.suite.tables import benchmark_table
+from nasbed.reports.suite.words import suite_verdict
 from support.runs import Formula, runs_of, search
 from support.tables import TEST, additive
 
@@ -40,6 +42,20 @@ RUNS = [[replace(run, seed=run.seed % 100) for run in runs_on(place)] for place 
 @pytest.fixture(scope="module")
 def summary() -> SuiteSummary:
     return summarise_suite(made_up(RUNS), np.random.default_rng(0), resamples=200)
+
+
+def test_methods_that_tie_everywhere_share_the_first_place_and_the_bold() -> None:
+    rs = [[run for run in runs if run.method == "rs"] for runs in RUNS]
+    twins = [[*runs, *(replace(run, method="twin") for run in runs)] for runs in rs]
+    for seeds in (2, SEEDS):
+        tied = summarise_suite(
+            made_up([[run for run in runs if run.seed < seeds] for runs in twins]),
+            np.random.default_rng(0),
+            resamples=9,
+        )
+        assert "rs and twin share the best mean rank, 1.5 of 2." in suite_verdict(tied)
+        table, bold = benchmark_table(tied)
+        assert bold == {(row, column) for row in range(len(table.rows)) for column in (1, 2)}
 
 
 def final_regret(run: Run) -> float:

@@ -139,7 +139,7 @@ def benchmark_table(summary: SuiteSummary) -> tuple[NumberTable, set[tuple[int, 
         (places, [f"{value:.2f}" for value in places], "mean rank"),
     ):
         if np.isfinite(values).any():
-            bold.add((len(rows), int(np.nanargmin(values)) + 1))
+            bold |= {(len(rows), j + 1) for j in np.flatnonzero(np.isclose(values, np.nanmin(values), rtol=1e-9))}
         rows.append((label, *texts))
     return NumberTable(("benchmark", *order), tuple(rows)), bold
 
@@ -200,7 +200,9 @@ def _equal(item: SuiteBenchmark, method: str, beaten: Sequence[str]) -> bool:
     """Whether a method is the best or does not differ significantly from it; with too few seeds only the best is."""
     if item.summary.can_tell:
         return method not in beaten
-    return method == item.summary.standings()[0].method
+    return _regret(item, method) == min(
+        value for other in item.summary.methods if math.isfinite(value := _regret(item, other.method))
+    )
 
 
 def _mean_rank(summary: SuiteSummary, method: str) -> float:

@@ -57,21 +57,30 @@ def suite_verdict(summary: SuiteSummary) -> str:
     order = summary.standings()
     first = order[0]
     rank = float(summary.mean_ranks[summary.methods.index(first)])
-    text = f"{first} has the best mean rank, {short(rank)} of {len(order)}"
-    regret = summary.final_regret(first).estimate
-    text += f", and a mean normalised regret of {short(regret)}." if math.isfinite(regret) else "."
     if len(order) == 1:
         return f"{first} was run alone: add methods to compare it with."
+    equal = [
+        method
+        for method, other in zip(summary.methods, summary.mean_ranks, strict=True)
+        if math.isclose(other, rank, abs_tol=1e-9)
+    ]
+    if len(equal) > 1:
+        text = f"{listed(sorted(equal, key=order.index))} share the best mean rank, {short(rank)} of {len(order)}."
+    else:
+        text = f"{first} has the best mean rank, {short(rank)} of {len(order)}"
+        regret = summary.final_regret(first).estimate
+        text += f", and a mean normalised regret of {short(regret)}." if math.isfinite(regret) else "."
     if summary.friedman.p >= LEVEL:
         return (
             f"{text} Friedman's test finds no difference between methods over these benchmarks "
             f"({p_text(summary.friedman.p)}), so the order may be chance."
         )
     group = next((group for group in summary.groups if first in group), (first,))
-    rivals = [method for method in order if method in group and method != first]
+    rivals = [method for method in order if method in group and method not in equal]
+    they_differ, they_do = ("They differ", "they do") if len(equal) > 1 else ("It differs", "it does")
     if not rivals:
-        return f"{text} It differs significantly from all others over these benchmarks (Nemenyi's test)."
-    return f"{text} Over these benchmarks it does not differ significantly from {listed(rivals)} (Nemenyi's test)."
+        return f"{text} {they_differ} significantly from all others over these benchmarks (Nemenyi's test)."
+    return f"{text} Over these benchmarks {they_do} not differ significantly from {listed(rivals)} (Nemenyi's test)."
 
 
 def difference_text(summary: SuiteSummary) -> str:

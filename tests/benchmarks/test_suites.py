@@ -98,6 +98,10 @@ REFUSED = {
     "title = 'x'\nbenchmarks = ['a']\nseeds = 'b'": "seeds of a suite are a whole number",
     "title = 'x'\nbenchmarks = ['a']\njudged_by = 'b'": "judged by test or validation, got 'b'",
     "title = 'x'\nbenchmarks = ['a/b', 'a:b']": "2 benchmarks of a suite are called a-b",
+    "title = 'x'\nbenchmarks = [{id = 'a', name = '..'}]": "a benchmark cannot be called '..'; give it another name",
+    "title = 'x'\nbenchmarks = [{id = 'a', name = 'suite.toml'}]": "a benchmark cannot be called 'suite.toml'",
+    "title = 'x'\nbenchmarks = [{id = 'a', name = 'Table.csv'}]": "a benchmark cannot be called 'Table.csv'",
+    'title = "x"\nbenchmarks = ["a\\u0000b"]': "the id of a benchmark is printable, got",
     "title = ": "cannot be read as the TOML file of a suite",
 }
 
@@ -115,5 +119,9 @@ def test_wrong_file_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
 def test_suite_from_python_is_checked_too() -> None:
     with pytest.raises(NasbedError, match="at least 1 benchmark"):
         Suite("x", ())
+    with pytest.raises(NasbedError, match=r"are like SuiteEntry\('nb201/cifar10'\), got 'nb201/cifar10'"):
+        Suite("x", ("nb201/cifar10",))  # type: ignore[arg-type]
+    with pytest.raises(NasbedError, match="a suite is an id, a TOML file or a Suite, got 3"):
+        load_suite(3)  # type: ignore[arg-type]
     with pytest.raises(NasbedError, match="no suite is called 'quik'; did you mean quick"):
         load_suite("quik")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from nasbed.benchmarks.suites import load_suite
+from nasbed.experiments.suites import load_suite_runs
 from support.commands import run_command, run_forks
 from support.pages import check_page
 
@@ -122,6 +125,50 @@ def test_refusals_come_before_any_run(words: tuple[str, ...], place: Path) -> No
     result = run_command("suite", *words, *out, cwd=place)
     assert result.returncode == 2 and result.stderr.startswith(f"nasbed: {REFUSALS[words]}"), result.stderr
     assert not (place / "never").exists()
+
+
+def test_saved_suite_names_benchmarks_although_folders_of_runs_are_called_like_them(place: Path) -> None:
+    saved = load_suite(place / "out" / "suite.toml")
+    assert tuple(entry.id for entry in saved.benchmarks) == (*NAMES, "nb101")
+
+
+def test_other_budget_is_refused_and_the_folder_stays_as_it_is(place: Path) -> None:
+    before = (place / "out" / "suite.toml").read_bytes()
+    (place / "longer.toml").write_text(SUITE.replace("12ev", "13ev"))
+    result = run_command("suite", "run", "longer.toml", "--skip-missing", "--out", "out", cwd=place)
+    assert result.returncode == 2
+    assert f"with budget of {NAMES[0]} 12ev, not 13ev; choose another folder" in result.stderr
+    assert (place / "out" / "suite.toml").read_bytes() == before
+
+
+def test_benchmark_without_a_finished_run_is_missing(place: Path, tmp_path: Path) -> None:
+    """As after a kill."""
+    shutil.copytree(place / "out", tmp_path / "killed")
+    shutil.rmtree(tmp_path / "killed" / NAMES[1] / "runs")
+    runs = load_suite_runs(tmp_path / "killed")
+    assert [part.name for part in runs.benchmarks] == [NAMES[0]]
+    assert runs.missing[NAMES[1]] == "not run yet"
+
+
+def test_folders_of_suites_and_of_single_benchmarks_are_kept_apart(place: Path) -> None:
+    joined = run_command("report", "out", f"out/{NAMES[0]}", "--out", "never", cwd=place)
+    assert (joined.returncode, joined.stderr) == (
+        2,
+        "nasbed: out has the runs of a suite; report it alone, or the folders of runs in it\n",
+    )
+    inside = run_command(*RUN, "--out", f"out/{NAMES[0]}", cwd=place)
+    assert inside.returncode == 2
+    assert inside.stderr == f"nasbed: out/{NAMES[0]} holds runs on one benchmark; choose another folder\n"
+
+
+def test_show_refuses_a_wrong_budget_and_marks_an_unknown_id(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("title = 'x'\nbenchmarks = ['nope', 'nb201-addnist-v1.0:mean']")
+    lines = run_command("suite", "show", path).stdout.splitlines()
+    assert [line.split()[0] for line in lines if line.rstrip().endswith("unknown id")] == ["nope"]
+    path.write_text("title = 'x'\nbudget = 'lots'\nbenchmarks = ['nb201-addnist-v1.0']")
+    refused = run_command("suite", "show", path)
+    assert refused.returncode == 2 and refused.stderr.endswith("such as 500ev or 1e6s, got 'lots'\n")
 
 
 def test_list_and_show_teach_the_next_command() -> None:

@@ -96,7 +96,7 @@ def load(name: str | Path) -> Benchmark:
     entry = PUBLISHED_TABLES.get(name)
     if entry is not None and entry.part:
         return part_of(load(entry.table), entry.part)
-    if colon and _is_known(table):
+    if colon and is_known(table):
         return part_of(load(table), part)
     if entry is None and name not in present_tables():
         raise _unknown(name)
@@ -165,15 +165,15 @@ def _all_names() -> set[str]:
     return {*_stored_names(), *BENCHMARKS}
 
 
-def _is_known(name: str) -> bool:
+def is_known(name: str) -> bool:
     """Whether :func:`load` finds a benchmark under a name or in a folder."""
-    if name in _all_names():
+    if name in _all_names() or name.startswith(PREFIX):
         return True
     path = Path(name)
     if is_artefact(path) or (path / FILE_NAME).is_file():
         return True
     table, colon, _ = name.rpartition(":")
-    return bool(colon) and _is_known(table)
+    return bool(colon) and is_known(table)
 
 
 def surrogates_of(table: str) -> list[str]:

@@ -60,6 +60,9 @@ def _suite_of(folders: list[Path], out: Path | None) -> SuiteRuns | None:
 
     if len(folders) == 1 and (folders[0] / FILE_NAME).is_file():
         return load_suite_runs(folders[0])
+    for folder in folders:
+        if (folder / FILE_NAME).is_file():
+            raise InvalidOption(f"{folder} has the runs of a suite; report it alone, or the folders of runs in it")
     benchmarks = {load_setup(folder).benchmark for folder in folders}
     if len(benchmarks) < 2:
         return None

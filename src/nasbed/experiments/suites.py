@@ -104,10 +104,13 @@ def run_suite(
     if len(missing) == len(chosen.benchmarks):
         raise InvalidOption(f"no benchmark of {chosen.name} is here, and all are skipped; get one: {_named(missing)}")
     present = chosen.without(list(missing))
+    if (out / "setup.json").is_file():
+        raise InvalidOption(f"{out} holds runs on one benchmark; choose another folder")
     if (out / FILE_NAME).is_file():
-        stored = read_suite(out / FILE_NAME)
+        stored, subject = read_suite(out / FILE_NAME), f"{out} holds runs of a suite"
         inputs = ({"title": suite.title, "judged_by": suite.judged_by} for suite in (stored, present))
-        check_same_inputs(f"{out} holds runs of a suite", *inputs, remedy="choose another folder")
+        check_same_inputs(subject, *inputs, remedy="choose another folder")
+        check_same_inputs(subject, *_common_inputs(stored, present), remedy="choose another folder")
     for entry in present.entries:
         check_comparison(
             load(entry.benchmark),
@@ -149,6 +152,20 @@ def run_suite(
     return replace(runs, missing={**runs.missing, **missing})
 
 
+def _common_inputs(first: Suite, second: Suite) -> list[dict[str, object]]:
+    """What the runs on the benchmarks of both suites were made with, for each of the suites."""
+    names = {entry.name for entry in first.entries} & {entry.name for entry in second.entries}
+    return [
+        {
+            f"{key} of {entry.name}": getattr(entry, key)
+            for entry in sorted(suite.entries, key=lambda entry: entry.name)
+            for key in ("benchmark", "budget", "workers")
+            if entry.name in names
+        }
+        for suite in (first, second)
+    ]
+
+
 def missing_benchmarks(suite: Suite) -> dict[str, str]:
     """The benchmarks of a suite that are not here, by name, each with how to get it. The others are opened, and
     imported where that is all they need."""
@@ -171,12 +188,13 @@ def load_suite_runs(folder: Path | str) -> SuiteRuns:
     if not (folder / FILE_NAME).is_file():
         raise BadFile(f"{folder} holds no suite: it has no {FILE_NAME}; make one with: nasbed suite run --out {folder}")
     suite = read_suite(folder / FILE_NAME)
-    finished = [entry.name for entry in suite.benchmarks if (folder / entry.name / "setup.json").is_file()]
-    if not finished:
+    started = [entry.name for entry in suite.benchmarks if (folder / entry.name / "setup.json").is_file()]
+    stored = {name: runs for name in started if (runs := load_runs(folder / name)).runs}
+    if not stored:
         raise BadFile(f"{folder} holds no runs yet; make some with: nasbed suite run {folder / FILE_NAME}")
-    parts = [_benchmark_runs(name, load_runs(folder / name), folder / name) for name in finished]
+    parts = [_benchmark_runs(name, runs, folder / name) for name, runs in stored.items()]
     missing = {
-        entry.name: how_to_get(entry.id) or "not run yet" for entry in suite.benchmarks if entry.name not in finished
+        entry.name: how_to_get(entry.id) or "not run yet" for entry in suite.benchmarks if entry.name not in stored
     }
     return SuiteRuns(suite.title, suite.judged_by, parts, missing)
 

@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from nasbed.benchmarks.suites.suite import JUDGES, Suite, SuiteEntry, read_suite
-from nasbed.core.errors import BadFile
+from nasbed.core.errors import BadFile, InvalidOption, shorten
 from nasbed.core.registry import Registry
 
 SUITES = Registry[Path]("suite", group="nasbed.suites")
@@ -17,6 +17,8 @@ for _name in ("quick", "tabular", "surrogate", "unseen", "multi-fidelity"):
 
 def load_suite(name: str | Path) -> Suite:
     """A suite by its id, or from a TOML file of your own."""
+    if not isinstance(name, str | Path):
+        raise InvalidOption(f"a suite is an id, a TOML file or a Suite, got {shorten(name)}")
     if isinstance(name, Path) or name.endswith(".toml"):
         path = Path(name)
         if not path.is_file():

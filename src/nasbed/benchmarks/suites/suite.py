@@ -22,6 +22,10 @@ JUDGES = ("test", "validation")
 FILE_NAME = "suite.toml"
 """The copy of a suite in the folder of its runs."""
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+_RESERVED_NAMES = frozenset({FILE_NAME, "report.html", "numbers.json", "table.csv", "table.tex", "figures"})
+"""What stands beside the folders of benchmarks, so that none of them may be called so."""
+_RUNS_FILE = "setup.json"
+"""A folder that has it holds runs. It is often called like its benchmark, and is none."""
 
 T = TypeVar("T")
 
@@ -49,6 +53,8 @@ class SuiteEntry:
                 raise InvalidOption(f"{key} of a benchmark is a text, got {shorten(getattr(self, key))}")
         if not self.id:
             raise InvalidOption('a benchmark of a suite has an id, such as id = "nb201/cifar10", got none')
+        if not self.id.isprintable():
+            raise InvalidOption(f"the id of a benchmark is printable, got {shorten(self.id)}; fix it")
         if self.workers is not None:
             _check_count(f"workers of {self.id}", self.workers)
         levels = self.fidelities
@@ -60,7 +66,13 @@ class SuiteEntry:
                 f"continue_trainings of {self.id} is true or false, got {shorten(self.continue_trainings)}"
             )
         usual = Path(self.id).name.removesuffix(SUFFIX) if Path(self.id).is_absolute() else self.id
-        object.__setattr__(self, "name", _NOT_IN_NAMES.sub("-", self.name or usual).strip("-."))
+        name = _NOT_IN_NAMES.sub("-", self.name or usual).strip("-.")
+        if not name or name.lower() in _RESERVED_NAMES:
+            raise InvalidOption(
+                f"a benchmark cannot be called {shorten(self.name or usual)}; give it another "
+                'name = "…", with letters or digits'
+            )
+        object.__setattr__(self, "name", name)
 
     @property
     def benchmark(self) -> str:
@@ -94,6 +106,9 @@ class Suite:
             raise InvalidOption("a suite has a title; add one")
         if not self.benchmarks:
             raise InvalidOption("a suite has at least 1 benchmark; add [[benchmarks]]")
+        for entry in self.benchmarks:
+            if not isinstance(entry, SuiteEntry):
+                raise InvalidOption(f"benchmarks of a suite are like SuiteEntry('nb201/cifar10'), got {shorten(entry)}")
         _check_count("seeds of a suite", self.seeds)
         _check_count("workers of a suite", self.workers)
         if self.judged_by not in JUDGES:
@@ -149,7 +164,8 @@ def _entry(item: Any, folder: Path) -> SuiteEntry:
         raise InvalidOption(f"a benchmark of a suite is an id or a table, got {shorten(item)}")
     file, colon, part = str(table.get("id", "")).partition(":")
     path = folder / file
-    here = {"id": f"{path.resolve()}{colon}{part}"} if file and path.exists() else {}
+    is_path = file.isprintable() and path.exists() and not (path / _RUNS_FILE).is_file()
+    here = {"id": f"{path.resolve()}{colon}{part}"} if file and is_path else {}
     return _from_table(SuiteEntry, table | here)
 
 

@@ -193,7 +193,9 @@ def summarise_suite(suite: SuiteRuns, rng: np.random.Generator, *, resamples: in
     present = [part.runs.methods for part in suite.benchmarks]
     methods = tuple(method for method in present[0] if all(method in names for names in present)) if present else ()
     if not methods:
-        raise InvalidOption("methods are compared over benchmarks that all have runs of them, got no such method")
+        raise InvalidOption(
+            "methods are compared over benchmarks that all have runs of them, got no such method; run one on all"
+        )
     omitted = sorted({method for names in present for method in names} - set(methods))
     benchmarks = [_benchmark(part, methods, rng, by_test=suite.judged_by == "test") for part in suite.benchmarks]
     losses = np.stack([item.losses for item in benchmarks], axis=1)

@@ -139,7 +139,9 @@ def benchmark_table(summary: SuiteSummary) -> tuple[NumberTable, set[tuple[int, 
         (places, [f"{value:.2f}" for value in places], "mean rank"),
     ):
         if np.isfinite(values).any():
-            bold |= {(len(rows), j + 1) for j in np.flatnonzero(np.isclose(values, np.nanmin(values), rtol=1e-9))}
+            bold |= {
+                (len(rows), j + 1) for j in np.flatnonzero(np.isclose(values, np.nanmin(values), rtol=1e-9)).tolist()
+            }
         rows.append((label, *texts))
     return NumberTable(("benchmark", *order), tuple(rows)), bold
 

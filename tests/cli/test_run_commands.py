@@ -283,6 +283,7 @@ def test_run_names_the_line_where_a_file_of_a_user_raises(table: str, tmp_path: 
         (("--optimizers", " , "), "at least one method"),
         (("--optimizers", "rs,re", "--optimizers", "rs"), "each method is named once, got rs 2 times"),
         (("--optimizers", "broken.py:Mine"), "broken.py could not be run, SyntaxError"),
+        (("--optimizers", "script.py:Mine"), r"script.py could not be run, SystemExit: .* \(script.py, line 2\); fix"),
     ],
 )
 def test_run_refuses_in_one_line(
@@ -290,6 +291,7 @@ def test_run_refuses_in_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("broken.py").write_text("class Mine(:\n")
+    Path("script.py").write_text("import sys\nsys.exit(3)\n")
     with pytest.raises(NasbedError, match=message) as caught:
         output_of("run", table, *arguments, "--seeds", "1", "--budget", "5ev", "--engine", "serial", "--out", "out")
     assert "\n" not in str(caught.value) and not Path("out").exists()

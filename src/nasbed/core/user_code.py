@@ -90,7 +90,7 @@ def _run_file(path: Path, name: str) -> ModuleType:
     try:
         with _importable_neighbours(path), _no_byte_code():
             spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         if previous_module is not None:
             sys.modules[name] = previous_module
@@ -129,5 +129,5 @@ def _importable_neighbours(file: Path) -> Iterator[None]:
             sys.path.remove(folder)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     return with_place(f"{type(error).__name__}: {shorten(str(error), 200)}", error)

@@ -48,7 +48,7 @@ class TableFile:
     def open(cls, path: Path) -> TableFile:
         """Look at the header. Only plain files with the suffix .csv or .parquet are read."""
         if path.suffix not in (".csv", ".parquet") or not path.is_file():
-            raise BadFile(f"a table is a .csv or .parquet file, got {path.name}; convert it or change its name")
+            raise BadFile(f"a table is a .csv or .parquet file, got {path.name or path}; convert it or change its name")
         with _readable(path):
             if path.suffix == ".csv":
                 with pa_csv.open_csv(path, *_csv_options()) as reader:

@@ -46,3 +46,8 @@ def test_csv_is_read_back(tmp_path: Path) -> None:
     write_csv(tmp_path / "t.csv", ("a", "b"), [(HOSTILE, 1), ('"q", x', "")])
     with (tmp_path / "t.csv").open(newline="") as file:
         assert list(csv.reader(file)) == [["a", "b"], [HOSTILE, "1"], ['"q", x', ""]]
+
+
+def test_csv_has_no_formula(tmp_path: Path) -> None:
+    write_csv(tmp_path / "table.csv", ("method", "regret"), [("=HYPERLINK(1)", "-0.5"), ("@SUM(A1)", 2.0)])
+    assert (tmp_path / "table.csv").read_text() == "method,regret\n'=HYPERLINK(1),-0.5\n'@SUM(A1),2.0\n"

@@ -61,12 +61,17 @@ def _latex_row(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
+def _without_formula(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "@", "\t", "\r")) else cell
+
+
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a CSV file, which appears only when it is complete."""
+    """Write a CSV file, which appears only when it is complete. A text that a spreadsheet would take for a formula gets
+    an apostrophe before it, as names in runs of others may be anything."""
     with complete_file(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(rows)
+        writer.writerows([_without_formula(cell) for cell in row] for row in rows)
 
 
 def write_text(path: Path, text: str) -> None:

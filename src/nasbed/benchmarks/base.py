@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nasbed.benchmarks.observations import Observations
 from nasbed.core.architecture import Architecture
+from nasbed.core.arguments import one_or_several
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
@@ -68,9 +69,9 @@ class Benchmark(ABC):
         """A batch with every text and every configuration replaced by its architecture."""
         if isinstance(archs, np.ndarray):
             return archs
-        if isinstance(archs, str | Mapping):
+        if isinstance(archs, str | Mapping | Architecture):
             raise InvalidOption(f"a batch is a list of architectures, got a single {type(archs).__name__}; use query")
-        return [self.space.architecture(arch) for arch in archs]
+        return [self.space.architecture(arch) for arch in one_or_several("a batch", archs)]
 
     def resume(self, arch: Architecture, *, paused: Observation, fidelity: int, seed: int) -> Observation:
         """Continue the training of an earlier answer to a higher fidelity: the answer and the cost of the whole

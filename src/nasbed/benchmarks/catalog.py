@@ -16,6 +16,7 @@ from nasbed.benchmarks.registered import BENCHMARKS, registered_benchmark
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark, as_table
 from nasbed.benchmarks.wrappers import NoiseFree, Restricted, part_of
+from nasbed.core.arguments import check_location
 from nasbed.core.errors import (
     BadFile,
     DuplicateName,
@@ -75,6 +76,7 @@ def load(name: str | Path) -> Benchmark:
     ``live:SPACE/DATASET/RECIPE`` trains networks. Installed packages add benchmarks by the registry
     :data:`~nasbed.benchmarks.BENCHMARKS`.
     """
+    check_location("a benchmark is an id of nasbed list benchmarks or a path", name)
     if str(name).startswith(PREFIX):
         return live_benchmark(str(name))
     table, colon, part = str(name).rpartition(":")
@@ -139,6 +141,7 @@ def load_table(name: str | Path, *, rule: str, remedy: str) -> TabularBenchmark:
 
 def load_results(table: str | Path) -> Results:
     """The table in a folder of that path, or else of that id; what an installed package holds is imported."""
+    check_location("a table is an id of nasbed list benchmarks or a folder", table)
     folder = Path(table)
     if is_artefact(folder):
         raise InvalidOption(f"a surrogate is fitted on results, {table} is a surrogate; give a folder of results")

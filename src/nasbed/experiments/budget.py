@@ -23,7 +23,8 @@ class Budget:
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        number, unit = (text[:-2], "ev") if text.endswith("ev") else (text[:-1], text[-1:])
+        written = text if isinstance(text, str) else ""
+        number, unit = (written[:-2], "ev") if written.endswith("ev") else (written[:-1], written[-1:])
         try:
             amount = float(number)
         except ValueError:

@@ -14,6 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from nasbed.core.arguments import check_location
 from nasbed.core.errors import BadFile, InvalidOption, first_line, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
@@ -232,6 +233,7 @@ def load_setup(folder: str | Path) -> Setup:
 
 def load_runs(folder: str | Path) -> Runs:
     """All runs that a folder holds."""
+    check_location("stored runs are a folder", folder)
     folder = Path(folder)
     setup, runs = load_setup(folder), []
     for path in run_files(folder):

@@ -14,7 +14,7 @@ import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.other_families import of_another_family
-from nasbed.core.errors import InvalidOption, NasbedError
+from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.observation import Observation
 from nasbed.core.status import Status
 from nasbed.core.tracebacks import whole_traceback, with_place
@@ -87,10 +87,8 @@ def simulate(
             free = min(workers - len(running), budget.evaluations - proposed)
             if free > 0 and now < budget.seconds:
                 start = perf_counter()
-                proposals = optimizer.ask(free)
+                proposals = _checked(optimizer.ask(free), free)
                 now += meter.passed(start)
-                if not 0 < len(proposals) <= free:
-                    raise InvalidOption(f"ask({free}) gives 1 to {free} proposals, got {len(proposals)}")
                 for proposal in proposals:
                     training = _evaluate(trainings, proposal, (seed << 40) + proposed, log)
                     proposed += 1
@@ -121,6 +119,17 @@ def simulate(
         error, traceback = error_line(problem), whole_traceback(problem)
     name = getattr(optimizer, "name", type(optimizer).__name__)
     return replace(log.run(name, seed, error, meter), traceback=traceback)
+
+
+def _checked(proposals: Sequence[Proposal], free: int) -> Sequence[Proposal]:
+    """What a method was asked for. Raises where it is anything else, as it may be of a user's own method."""
+    if not isinstance(proposals, Sequence) or not all(isinstance(proposal, Proposal) for proposal in proposals):
+        raise InvalidOption(
+            f"ask returns a list of proposals, got {shorten(proposals)}; return [nasbed.Proposal(architecture)]"
+        )
+    if not 0 < len(proposals) <= free:
+        raise InvalidOption(f"ask({free}) gives 1 to {free} proposals, got {len(proposals)}")
+    return proposals
 
 
 def same_model(optimizer: Optimizer, benchmark: Benchmark) -> list[str]:

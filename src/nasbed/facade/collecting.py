@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from nasbed.core.errors import InvalidOption
-from nasbed.core.execution import Engine, LocalEngine, SerialEngine
 from nasbed.experiments import campaign as campaigns
 from nasbed.experiments.campaign import Campaign, CampaignProgress, Trainer, export_journals, trainer_of
+from nasbed.facade.arguments import engine_of
 from nasbed.results import Results
 from nasbed.terminal.progress import count_bar, note
 
@@ -38,12 +38,10 @@ def collect(
         accept_changes: whether to continue although the code of your function, space or method has changed.
         progress: whether a notebook or a terminal shows a progress bar.
     """
-    planned = campaign if isinstance(campaign, Campaign) else Campaign.read(Path(campaign))
+    planned = campaign if isinstance(campaign, Campaign) else Campaign.read(campaign)
     evaluator = trainer_of(planned) if trainer is None else trainer
     log = Path(f"{out}.sqlite") if journal is None else Path(journal)
-    engine: Engine | None = None
-    if processes is not None:
-        engine = SerialEngine() if processes == 1 else LocalEngine(processes)
+    engine = None if processes is None else engine_of(processes)
     with ExitStack() as stack:
         report = stack.enter_context(count_bar(planned.name)) if progress else None
 

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from nasbed.benchmarks import Benchmark, load
+from nasbed.core.arguments import check_location, one_or_several, whole_number
 from nasbed.core.errors import InvalidOption, NasbedError
-from nasbed.core.execution import Engine, LocalEngine, SerialEngine
 from nasbed.experiments import compare as comparison
 from nasbed.experiments.guidance import Guidance
 from nasbed.experiments.provenance import Method, benchmark_fingerprint
 from nasbed.experiments.runs import Runs
+from nasbed.facade.arguments import check_settings, engine_of, method_list
 from nasbed.terminal.progress import counted_bars, note
 
 
 def compare(
     benchmark: str | Path | Benchmark,
-    methods: Method | Sequence[Method],
+    methods: Method | Iterable[Method],
     *,
     seeds: int = 10,
     budget: str = "300ev",
@@ -30,8 +31,8 @@ def compare(
     processes: int = 1,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     preset: str = "",
-    warm_start: Sequence[str] = (),
-    filter: Sequence[str] = (),
+    warm_start: str | Sequence[str] = (),
+    filter: str | Sequence[str] = (),
     scores: str | Path | None = None,
     continue_trainings: bool | None = None,
     progress: bool = True,
@@ -60,9 +61,11 @@ def compare(
             are epochs of one training.
         progress: whether a notebook or a terminal shows progress bars.
     """
-    chosen = [methods] if isinstance(methods, str | type) else list(methods)
-    guidance = [None, *map(Guidance.warm_start, warm_start), *map(Guidance.filter, filter)]
-    engine: Engine = SerialEngine() if processes == 1 else LocalEngine(processes)
+    chosen, seeds = method_list(methods), whole_number("seeds", seeds, least=1)
+    check_settings(settings)
+    warm_starts, filters = one_or_several("warm_start", warm_start), one_or_several("filter", filter)
+    guidance = [None, *map(Guidance.warm_start, warm_starts), *map(Guidance.filter, filters)]
+    engine = engine_of(processes)
     names = [comparison.run_name(method, guide) for guide in guidance for method in chosen]
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory()) if out is None else out
@@ -73,7 +76,7 @@ def compare(
             seeds=seeds,
             budget=budget,
             out=folder,
-            workers=workers,
+            workers=whole_number("workers", workers, least=1),
             engine=engine,
             preset=preset,
             settings=settings,
@@ -107,6 +110,7 @@ def print_error(method: str, seed: int, error: str) -> None:
 def _loadable(benchmark: str | Path | Benchmark) -> str | Path:
     """What opens a benchmark anew, in other processes and for those who read stored runs."""
     if not isinstance(benchmark, Benchmark):
+        check_location("a benchmark is an id of nasbed list benchmarks, a path or what nasbed.load returns", benchmark)
         return benchmark
     try:
         same = benchmark_fingerprint(load(benchmark.name)) == benchmark_fingerprint(benchmark)

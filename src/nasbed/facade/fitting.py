@@ -10,6 +10,7 @@ from typing import Any
 from nasbed.benchmarks import Benchmark, SurrogateBenchmark
 from nasbed.benchmarks.catalog import load_results
 from nasbed.benchmarks.tabular import as_table
+from nasbed.core.arguments import check_mapping, one_or_several, whole_number
 from nasbed.results import Results
 from nasbed.surrogates.artefact_manifest import variant_of
 from nasbed.surrogates.making import make_surrogate
@@ -61,13 +62,16 @@ def fit(
         processes: how many members are fitted at once.
         progress: whether a notebook or a terminal shows a progress bar.
     """
+    members, processes = whole_number("members", members, least=1), whole_number("processes", processes, least=1)
+    seed = whole_number("seed", seed, least=0)
+    check_mapping("settings are values by name", settings or {})
     results = _results(table)
     chosen = {**(MODEL_PRESETS.get(preset).settings(model) if preset else {}), **(settings or {})}
     split = TableSplit.of(
         results,
         metric=search_metric(results, metric),
         fidelity=fidelity,
-        methods=methods,
+        methods=None if methods is None else one_or_several("methods", methods),
         seed=seed,
         all_fidelities=all_fidelities,
     )

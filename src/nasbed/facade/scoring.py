@@ -11,8 +11,10 @@ import numpy as np
 
 from nasbed.benchmarks import Benchmark, load
 from nasbed.core.architecture import Architecture
-from nasbed.core.execution import Engine, LocalEngine, SerialEngine
+from nasbed.core.arguments import one_or_several, whole_number
+from nasbed.core.errors import InvalidOption, shorten
 from nasbed.experiments.scoring import drawn_rows, random_architectures, score_architectures
+from nasbed.facade.arguments import engine_of
 from nasbed.networks import check_torch
 from nasbed.proxies import PROXIES
 from nasbed.proxies.table import ScoreTable
@@ -61,18 +63,19 @@ def score(
     check_torch()
     from nasbed.training.devices import chosen_device
 
-    engine: Engine = SerialEngine() if processes == 1 else LocalEngine(processes)
-    names = [proxies] if isinstance(proxies, str) and proxies != "all" else proxies
+    engine, names = engine_of(processes), one_or_several("proxies", proxies)
+    rng = np.random.default_rng(whole_number("sample_seed", sample_seed, least=0))
+    count = None if n is None else whole_number("n", n, least=1)
     with ExitStack() as stack:
         file = Path(stack.enter_context(TemporaryDirectory())) / "scores.parquet" if out is None else Path(out)
         report = stack.enter_context(count_bar("Scoring networks")) if progress else None
         return score_architectures(
-            _architectures(architectures, n, np.random.default_rng(sample_seed)),
+            _architectures(architectures, count, rng),
             dataset=dataset,
-            proxies=list(PROXIES) if names == "all" else list(names),
+            proxies=list(PROXIES) if names == ["all"] else names,
             out=file,
-            seeds=range(seeds),
-            batch=batch,
+            seeds=range(whole_number("seeds", seeds, least=1)),
+            batch=whole_number("batch", batch, least=1),
             recipe=recipe,
             device=str(chosen_device(device)),
             engine=engine,
@@ -89,5 +92,11 @@ def _architectures(scored: Scored, count: int | None, rng: np.random.Generator) 
     if isinstance(scored, Benchmark):
         codes = scored.space.codes(list(scored.architectures()))
         return scored.space.architectures(drawn_rows(codes, count, rng))
-    chosen = list(scored)
+    chosen = one_or_several("architectures", scored, Architecture)
+    wrong = [item for item in chosen if not isinstance(item, Architecture)]
+    if wrong:
+        raise InvalidOption(
+            f"a list to score holds architectures, got {shorten(wrong[0])}; make them with "
+            "space.parse or space.from_config"
+        )
     return chosen if count is None else [chosen[i] for i in drawn_rows(np.arange(len(chosen)), count, rng).tolist()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nasbed.benchmarks.suites import Suite, load_suite
-from nasbed.core.execution import Engine, LocalEngine, SerialEngine
+from nasbed.core.arguments import whole_number
 from nasbed.core.presentation.data_frames import data_frame
 from nasbed.drawing.notebooks import NotebookCard
 from nasbed.evaluation.suite import SuiteSummary, summarise_suite
 from nasbed.experiments.provenance import Method
 from nasbed.experiments.suites import SuiteRuns, run_suite
+from nasbed.facade.arguments import check_settings, engine_of, method_list
 from nasbed.facade.comparing import print_error
 from nasbed.reports.suite.page import write_suite_report
 from nasbed.reports.suite.tables import standings_rows
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 def suite(
     name: str | Path | Suite,
-    methods: Method | Sequence[Method],
+    methods: Method | Iterable[Method],
     *,
     seeds: int | None = None,
     out: str | Path | None = None,
@@ -58,8 +59,10 @@ def suite(
         progress: whether a notebook or a terminal shows progress bars.
     """
     chosen = name if isinstance(name, Suite) else load_suite(name)
-    compared = [methods] if isinstance(methods, str | type) else list(methods)
-    engine: Engine = SerialEngine() if processes == 1 else LocalEngine(processes)
+    compared, engine = method_list(methods), engine_of(processes)
+    check_settings(settings)
+    if seeds is not None:
+        seeds = whole_number("seeds", seeds, least=1)
     total = len(compared) * (chosen.seeds if seeds is None else seeds)
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory()) if out is None else out

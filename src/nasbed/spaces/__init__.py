@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+from nasbed.core.arguments import check_location
 from nasbed.core.registry import Registry
 from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.graph import Diagram, Graphs, Node
@@ -51,6 +52,7 @@ def registered_id(name: str) -> str:
     >>> registered_id("transnas-micro"), registered_id("bonsai-nr-1")
     ('transnas-micro', 'bonsai')
     """
+    check_location("a space is an id of nasbed list spaces", name)
     family = name.partition("-")[0]
     return family if name not in SPACES and family in SPACE_FAMILIES else name
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -16,6 +18,8 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.execution.engine import TaskOutcome, Worker, WorkerDied, WorkerEngine, attempt
 from nasbed.core.execution.processes import follow_parent, without_interrupts
 
+UNGUARDED = 78
+"""The exit code of a process that would run its user's script once more."""
 STARTUP_S = 60.0
 """What a process may take to start, in seconds, before the timeout of its first task runs."""
 
@@ -71,6 +75,8 @@ class ProcessWorker(Worker):
         self._at_exit.cancel()
 
     def cause_of_death(self) -> str:
+        if self.process.exitcode == UNGUARDED:
+            return ', as it runs your script once more; put the call under: if __name__ == "__main__":'
         return f", exit code {self.process.exitcode}"
 
 
@@ -92,6 +98,7 @@ class LocalEngine(WorkerEngine[ProcessWorker]):
         return self.processes
 
     def _start(self, function: Callable[[Any], Any]) -> Callable[[], ProcessWorker]:
+        _check_main_module()
         return lambda: ProcessWorker(function)
 
     def _ready(self, busy: list[ProcessWorker], *, wait_s: float) -> Collection[ProcessWorker]:
@@ -113,3 +120,14 @@ def _serve(pipe: Connection) -> None:
         while True:
             number, task = pipe.recv()
             pipe.send(attempt(function, number, task))
+
+
+def _check_main_module() -> None:
+    """Processes import the main module of this one. Raises where that cannot be imported; ends a process that is still
+    importing it, quietly, since its parent says why."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise SystemExit(UNGUARDED)
+    main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None)
+    if getattr(main, "__spec__", None) is None and file is not None and not Path(file).exists():
+        raise InvalidOption(f"processes import the script that starts them, and {file} is no file; save it as one")

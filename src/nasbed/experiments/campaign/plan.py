@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from nasbed.core.arguments import check_location
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, nearest, shorten
 from nasbed.optimizers.presets import METHOD_PRESETS
 from nasbed.spaces.filling import DESIGNS
@@ -234,6 +235,7 @@ class Campaign:
     @classmethod
     def read(cls, path: str | Path) -> Campaign:
         """The campaign in a TOML file."""
+        check_location("a campaign is a Campaign or the path of its file", path)
         path = Path(path)
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))

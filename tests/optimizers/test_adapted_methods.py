@@ -273,6 +273,9 @@ def test_adapted_method_of_a_file_is_compared_under_the_name_of_its_variable(tmp
         (lambda: run(from_optuna(lambda seed: 3), space("nb201"), 0, 1), "BaseSampler, got 3; return one"),  # type: ignore[arg-type, return-value]
         (lambda: from_smac(3), "takes a facade class of SMAC, or a function from a scenario to a facade, got 3"),  # type: ignore[arg-type]
         (lambda: from_smac(dict), "takes a facade class"),  # type: ignore[arg-type]
+        (lambda: run(from_smac(lambda scenario: None), space("nb201"), 0, 1), "AbstractFacade, got None; return"),  # type: ignore[arg-type, return-value]
+        (lambda: from_optuna(RandomSampler, name=3), "name of a method is a text, got 3"),  # type: ignore[arg-type]
+        (lambda: suggest_architecture(create_study().ask(), "nb201"), "got 'nb201'; pass nasbed.space"),  # type: ignore[arg-type]
         (lambda: from_smac(MultiFidelityFacade), "at one budget, got MultiFidelityFacade; the methods hb and bohb"),
     ],
 )

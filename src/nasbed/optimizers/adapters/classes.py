@@ -6,7 +6,7 @@ import inspect
 from importlib import import_module
 from typing import Any, TypeVar
 
-from nasbed.core.errors import InvalidOption, MissingDependency
+from nasbed.core.errors import InvalidOption, MissingDependency, shorten
 from nasbed.optimizers.base import Optimizer
 
 Method = TypeVar("Method", bound=Optimizer)
@@ -23,6 +23,8 @@ def import_library(name: str, *, user: str) -> Any:
 def named_method(kind: type[Method], *, name: str, summary: str, module: str) -> type[Method]:
     """A class made in a function, as if it were written in the user's module: runs record the source of that module.
     Without a name its runs have the name of the user's variable."""
+    if not isinstance(name, str):
+        raise InvalidOption(f"the name of a method is a text, got {shorten(name)}; change it")
     kind.__module__ = module
     kind.__qualname__ = kind.__name__ = name or kind.__name__
     kind.__doc__ = summary or kind.summary

@@ -170,6 +170,8 @@ def suggest_architecture(trial: Trial, space: SearchSpace) -> Architecture:
     :class:`~nasbed.core.errors.NasbedError` that says why where the values are not an architecture, as in nb101; with
     ``study.optimize(…, catch=nasbed.NasbedError)`` such a trial has failed.
     """
+    if not isinstance(space, SearchSpace):
+        raise InvalidOption(f"an architecture is of a search space, got {shorten(space)}; pass nasbed.space(…)")
     return space.from_choices(partial(_suggest, trial))
 
 

@@ -228,7 +228,12 @@ def from_smac(
 
     class AdaptedFacade(SMACMethod):
         def make_facade(self, scenario: Scenario, warm_started: int) -> AbstractFacade:
-            return facade(scenario, **options)
+            result = facade(scenario, **options)
+            if not isinstance(result, AbstractFacade):
+                raise InvalidOption(
+                    f"a facade is a subclass of SMAC's AbstractFacade, got {shorten(result)}; return one"
+                )
+            return result
 
     return named_method(
         AdaptedFacade,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nasbed.benchmarks.observations import Observations
 from nasbed.core.architecture import Architecture
-from nasbed.core.arguments import one_or_several
+from nasbed.core.calls.arguments import one_or_several
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation

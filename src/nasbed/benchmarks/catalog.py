@@ -16,7 +16,7 @@ from nasbed.benchmarks.registered import BENCHMARKS, registered_benchmark
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark, as_table
 from nasbed.benchmarks.wrappers import NoiseFree, Restricted, part_of
-from nasbed.core.arguments import check_location
+from nasbed.core.calls.arguments import check_location
 from nasbed.core.errors import (
     BadFile,
     DuplicateName,

@@ -129,7 +129,7 @@ def nearest(name: str, choices: Iterable[str]) -> str:
     'known: darts, nb101'
     """
     names = sorted(set(choices))
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {', '.join(close)}?"
     more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""

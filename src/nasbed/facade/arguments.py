@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nasbed.core.arguments import check_mapping, one_or_several, whole_number
+from nasbed.core.calls.arguments import check_mapping, one_or_several, whole_number
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine, LocalEngine, SerialEngine
 from nasbed.experiments.provenance import Method

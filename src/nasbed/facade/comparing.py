@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from nasbed.benchmarks import Benchmark, load
-from nasbed.core.arguments import check_location, one_or_several, whole_number
+from nasbed.core.calls.arguments import check_location, one_or_several, whole_number
 from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.experiments import compare as comparison
 from nasbed.experiments.guidance import Guidance

@@ -10,7 +10,7 @@ from typing import Any
 from nasbed.benchmarks import Benchmark, SurrogateBenchmark
 from nasbed.benchmarks.catalog import load_results
 from nasbed.benchmarks.tabular import as_table
-from nasbed.core.arguments import check_mapping, one_or_several, whole_number
+from nasbed.core.calls.arguments import check_mapping, one_or_several, whole_number
 from nasbed.results import Results
 from nasbed.surrogates.artefact_manifest import variant_of
 from nasbed.surrogates.making import make_surrogate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +11,7 @@ import numpy as np
 
 from nasbed.benchmarks import Benchmark, load
 from nasbed.core.architecture import Architecture
-from nasbed.core.arguments import one_or_several, whole_number
+from nasbed.core.calls.arguments import one_or_several, whole_number
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.experiments.scoring import drawn_rows, random_architectures, score_architectures
 from nasbed.facade.arguments import engine_of
@@ -21,7 +21,7 @@ from nasbed.proxies.table import ScoreTable
 from nasbed.spaces import SPACES, SearchSpace, space
 from nasbed.terminal.progress import count_bar, note
 
-Scored = str | SearchSpace | Benchmark | Sequence[Architecture]
+Scored = str | SearchSpace | Benchmark | Architecture | Iterable[Architecture]
 """What is scored: a space, a benchmark, their ids, or architectures."""
 USUAL_COUNT = 1000
 """How many architectures of a space are drawn."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nasbed.benchmarks.suites import Suite, load_suite
-from nasbed.core.arguments import whole_number
+from nasbed.core.calls.arguments import whole_number
 from nasbed.core.presentation.data_frames import data_frame
 from nasbed.drawing.notebooks import NotebookCard
 from nasbed.evaluation.suite import SuiteSummary, summarise_suite

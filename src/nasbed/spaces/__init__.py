@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from nasbed.core.arguments import check_location
+from nasbed.core.calls.arguments import check_location
 from nasbed.core.registry import Registry
 from nasbed.spaces.base import SearchSpace
 from nasbed.spaces.graph import Diagram, Graphs, Node

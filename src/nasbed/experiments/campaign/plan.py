@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from nasbed.core.arguments import check_location
+from nasbed.core.calls.arguments import check_location
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, nearest, shorten
 from nasbed.optimizers.presets import METHOD_PRESETS
 from nasbed.spaces.filling import DESIGNS

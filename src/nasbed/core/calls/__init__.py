@@ -1,0 +1,1 @@
+"""What the functions that users call share."""

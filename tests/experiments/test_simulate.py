@@ -134,8 +134,9 @@ def test_simulate_refused_proposals_cost_nothing_and_count_as_failed() -> None:
     assert [observation.status for observation in method.observations] == [
         Status.FAILED if number else Status.OK for number in run.status
     ]
-    assert np.isnan(run.value[[0, 2, 3]]).all() and run.codes[0].tolist() == [-1] * 6
-    assert run.codes[2].tolist() == [9] * 6
+    assert np.isnan(run.value[[0, 2, 3]]).all()
+    assert run.codes[[0, 2]].tolist() == [[-1] * 6] * 2, "neither is in the space"
+    assert run.codes[3].tolist() == list(ARCHS[1].code), "the architecture is, only the fidelity is not"
 
 
 def test_simulate_keeps_the_first_reasons_of_what_is_refused(tmp_path: Path) -> None:

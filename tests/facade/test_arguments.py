@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import nasbed
-from nasbed.core.errors import InvalidOption
+from nasbed.core.errors import InvalidOption, NasbedError
 
 TABLE = "nb201-chesseract-v1.0"
 
@@ -32,11 +32,12 @@ WRONG: dict[str, Callable[[], Any]] = {
     "processes is a whole number of at least 0, got 1.5": lambda: compare(TABLE, "rs", processes=1.5),
     "settings are dictionaries by method.* got 3": lambda: compare(TABLE, "re", settings={"re": 3}),
     "settings are dictionaries by method.* got \\[1\\]": lambda: compare(TABLE, "re", settings=[1]),
+    "no preset of methods is called 3": lambda: compare(TABLE, "re", preset=3),
     "warm_start is a list, got 3": lambda: compare(TABLE, "re", warm_start=3),
     "a suite is an id .* got None": lambda: nasbed.suite(None, "rs"),  # type: ignore[arg-type]
     "at least one method, got none;": lambda: nasbed.suite("quick", []),
     "a benchmark is an id .* got 3": lambda: nasbed.load(3),  # type: ignore[arg-type]
-    "a space is an id .* got 3": lambda: nasbed.space(3),  # type: ignore[arg-type]
+    "a space is an id .* got 3": lambda: nasbed.space(3),
     "stored runs are a folder, got 3": lambda: nasbed.load_runs(3),  # type: ignore[arg-type]
     "a campaign is .* got 3": lambda: nasbed.collect(3, out="never"),  # type: ignore[arg-type]
     "a table is an id .* got 3": lambda: nasbed.fit(3),  # type: ignore[arg-type]
@@ -54,7 +55,7 @@ WRONG: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("reason", WRONG)
 def test_call_refuses_a_wrong_argument(reason: str) -> None:
-    with pytest.raises(InvalidOption, match=reason) as refusal:
+    with pytest.raises(NasbedError, match=reason) as refusal:
         WRONG[reason]()
     assert "\n" not in str(refusal.value)
 
@@ -81,7 +82,7 @@ def test_score_refuses_what_is_no_architecture() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8])
-def test_query_takes_the_integers_of_numpy_as_seeds(kind: type[np.integer[Any]]) -> None:
+def test_query_takes_the_integers_of_numpy_as_seeds(kind: Any) -> None:
     benchmark = nasbed.load(TABLE)
     arch = nasbed.Architecture("nb201", (1, 2, 3, 4, 0, 1))
     for seed in (0, 1, 7, 200):
@@ -100,6 +101,13 @@ class Nothing(nasbed.Optimizer):
         pass
 
 
+class Text(Nothing):
+    """Proposes the text of an architecture."""
+
+    def ask(self, n: int = 1) -> Any:
+        return [nasbed.Proposal("|none~0|+|none~0|none~1|+|none~0|none~1|none~2|")]  # type: ignore[arg-type]
+
+
 class Bare(Nothing):
     """Returns architectures that are not in proposals."""
 
@@ -108,22 +116,39 @@ class Bare(Nothing):
 
 
 def test_run_of_a_method_that_returns_no_proposals_says_what_to_return() -> None:
-    for run in compare(TABLE, [Nothing, Bare]).runs:
+    for run in compare(TABLE, [Nothing, Bare, Text]).runs:
         assert "ask returns a list of proposals, got" in run.error
         assert "return [nasbed.Proposal(architecture)]" in run.error
+
+
+class Outside(Nothing):
+    """Proposes operations that nb201 has not."""
+
+    def ask(self, n: int = 1) -> Any:
+        return [nasbed.Proposal(nasbed.Architecture("nb201", (99,) * 6))]
+
+
+def test_runs_with_proposals_outside_the_space_are_shown_and_reported(tmp_path: Path) -> None:
+    runs = compare(TABLE, ["rs", Outside])
+    frame = runs.to_pandas()
+    outside = frame[frame["method"] == "Outside"]
+    assert outside["status"].tolist() == ["failed"] * 3 and outside["architecture"].isna().all()
+    assert frame[frame["method"] == "rs"]["architecture"].notna().all()
+    assert "rs" in runs._repr_html_()
+    assert runs.write_report(tmp_path / "page").is_file()
 
 
 def test_script_without_a_main_guard_is_told_so_in_a_line(tmp_path: Path) -> None:
     script = tmp_path / "unguarded.py"
     call = f"nasbed.compare({TABLE!r}, 'rs', seeds=1, budget='3ev', processes=2, progress=False)"
     script.write_text(f"import nasbed\nprint({call}.runs[0].error)\n", encoding="utf-8")
-    ended = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=True)
-    assert 'put the call under: if __name__ == "__main__":' in ended.stdout
-    assert "Traceback" not in ended.stderr
+    process = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=True)
+    assert 'put the call under: if __name__ == "__main__":' in process.stdout
+    assert "Traceback" not in process.stderr
 
 
 def test_script_from_standard_input_is_refused_processes() -> None:
     call = f"nasbed.compare({TABLE!r}, 'rs', seeds=1, budget='3ev', processes=2, progress=False)"
     text = f"import nasbed\ntry:\n    {call}\nexcept nasbed.NasbedError as error:\n    print(error)\n"
-    ended = subprocess.run([sys.executable, "-"], input=text, capture_output=True, text=True, timeout=60, check=True)
-    assert "<stdin> is no file; save it as one" in ended.stdout
+    process = subprocess.run([sys.executable, "-"], input=text, capture_output=True, text=True, timeout=60, check=True)
+    assert "<stdin> is no file; save it as one" in process.stdout

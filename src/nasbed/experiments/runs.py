@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.arguments import check_location
+from nasbed.core.calls.arguments import check_location
 from nasbed.core.errors import BadFile, InvalidOption, first_line, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
@@ -58,7 +58,7 @@ class Run:
 
     method: str
     seed: int
-    codes: NDArray[np.int64]  # [n, code_length]
+    codes: NDArray[np.int64]  # [n, code_length]; -1 where a proposal is not in the space
     fidelity: NDArray[np.int64]
     value: NDArray[np.float64]
     status: NDArray[np.int8]

@@ -14,6 +14,7 @@ import numpy as np
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.other_families import of_another_family
+from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, NasbedError, shorten
 from nasbed.core.observation import Observation
 from nasbed.core.status import Status
@@ -123,13 +124,17 @@ def simulate(
 
 def _checked(proposals: Sequence[Proposal], free: int) -> Sequence[Proposal]:
     """What a method was asked for. Raises where it is anything else, as it may be of a user's own method."""
-    if not isinstance(proposals, Sequence) or not all(isinstance(proposal, Proposal) for proposal in proposals):
+    if not isinstance(proposals, Sequence) or not all(map(_is_proposal, proposals)):
         raise InvalidOption(
             f"ask returns a list of proposals, got {shorten(proposals)}; return [nasbed.Proposal(architecture)]"
         )
     if not 0 < len(proposals) <= free:
         raise InvalidOption(f"ask({free}) gives 1 to {free} proposals, got {len(proposals)}")
     return proposals
+
+
+def _is_proposal(item: object) -> bool:
+    return isinstance(item, Proposal) and isinstance(item.architecture, Architecture)
 
 
 def same_model(optimizer: Optimizer, benchmark: Benchmark) -> list[str]:
@@ -185,7 +190,7 @@ class _Log:
     """The evaluations so far, as growing columns."""
 
     def __init__(self, benchmark: Benchmark) -> None:
-        self._code_length = benchmark.space.code_length
+        self._space = benchmark.space
         self._top_fidelity = benchmark.fidelities[-1]
         self._objective = benchmark.objective
         self._codes: list[tuple[int, ...]] = []
@@ -212,8 +217,8 @@ class _Log:
 
     def add(self, proposal: Proposal, observation: Observation, start: float, end: float) -> None:
         values = observation.values
-        code = proposal.architecture.code
-        self._codes.append(code if len(code) == self._code_length else (-1,) * self._code_length)
+        inside = observation.status is not Status.FAILED or self._is_inside(proposal.architecture)
+        self._codes.append(proposal.architecture.code if inside else (-1,) * self._space.code_length)
         self._fidelity.append(self._top_fidelity if proposal.fidelity is None else proposal.fidelity)
         self._status.append(observation.status.number)
         self._value.append(values.get(self._objective, math.nan) if observation.status is Status.OK else math.nan)
@@ -222,11 +227,18 @@ class _Log:
         for metric, column in self._extra_columns:
             column.append(values.get(metric, math.nan))
 
+    def _is_inside(self, arch: Architecture) -> bool:
+        try:
+            self._space.validate(arch)
+        except NasbedError:
+            return False
+        return True
+
     def run(self, method: str, seed: int, error: str, meter: _Meter) -> Run:
         return Run(
             method=method,
             seed=seed,
-            codes=np.array(self._codes, dtype=np.int64).reshape(len(self._codes), self._code_length),
+            codes=np.array(self._codes, dtype=np.int64).reshape(len(self._codes), self._space.code_length),
             fidelity=np.array(self._fidelity, dtype=np.int64),
             value=np.array(self._value, dtype=np.float64),
             status=np.array(self._status, dtype=np.int8),

@@ -34,7 +34,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "settings are dictionaries by method.* got \\[1\\]": lambda: compare(TABLE, "re", settings=[1]),
     "no preset of methods is called 3": lambda: compare(TABLE, "re", preset=3),
     "warm_start is a list, got 3": lambda: compare(TABLE, "re", warm_start=3),
-    "a suite is an id .* got None": lambda: nasbed.suite(None, "rs"),  # type: ignore[arg-type]
+    "a suite is an id, a TOML file or a Suite, got None": lambda: nasbed.suite(None, "rs"),  # type: ignore[arg-type]
     "at least one method, got none;": lambda: nasbed.suite("quick", []),
     "a benchmark is an id .* got 3": lambda: nasbed.load(3),  # type: ignore[arg-type]
     "a space is an id .* got 3": lambda: nasbed.space(3),
@@ -43,7 +43,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "a table is an id .* got 3": lambda: nasbed.fit(3),  # type: ignore[arg-type]
     "members is a whole number of at least 1, got '2'": lambda: nasbed.fit(TABLE, members="2"),  # type: ignore[arg-type]
     "settings are values by name, got \\[1\\]": lambda: nasbed.fit(TABLE, settings=[1]),  # type: ignore[arg-type]
-    "seed is a whole number, got 'x'": lambda: nasbed.load(TABLE).query(
+    "the seed of a query is a whole number, got 'x'": lambda: nasbed.load(TABLE).query(
         "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|",
         seed="x",  # type: ignore[arg-type]
     ),

@@ -12,7 +12,8 @@ import pytest
 
 from nasbed import Metric, NasbedError, space
 from nasbed.core.execution import LocalEngine, SerialEngine
-from nasbed.experiments.compare import compare, optimizer_class
+from nasbed.experiments.compare import compare
+from nasbed.experiments.named_methods import optimizer_class
 from nasbed.experiments.runs import Run, join_runs, load_run, load_runs
 from nasbed.results import Rows, TableInfo, write_results
 

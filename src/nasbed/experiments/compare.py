@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import logging
 import platform
-import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +15,21 @@ import numpy as np
 import nasbed
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
-from nasbed.core.code_fingerprint import named_file
-from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError, shorten
+from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError
 from nasbed.core.execution import Engine, LocalEngine, SerialEngine
 from nasbed.core.execution.journal import check_same_inputs
-from nasbed.core.presets import Preset
 from nasbed.core.tracebacks import whole_traceback
-from nasbed.core.user_code import subclass_named
 from nasbed.experiments.budget import Budget
 from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
+from nasbed.experiments.method_settings import preset_label, settings_by_name, uncovered_note, with_preset
+from nasbed.experiments.named_methods import (
+    identity_of,
+    known_method,
+    optimizer_class,
+    settings_of,
+    short_name,
+    stable_number,
+)
 from nasbed.experiments.provenance import (
     Method,
     Provenance,
@@ -39,14 +42,10 @@ from nasbed.experiments.runs import SAME_IN_A_FOLDER, Run, Runs, Setup, load_run
 from nasbed.experiments.searchable import check_budget, check_searchable, continues
 from nasbed.experiments.simulate import error_line, no_scoring, problem_of, simulate
 from nasbed.experiments.stored_runs import stored_runs
-from nasbed.optimizers import OPTIMIZERS, Optimizer
+from nasbed.optimizers import OPTIMIZERS
 from nasbed.optimizers.presets import METHOD_PRESETS
 
 _LOG = logging.getLogger(__name__)
-NAME = re.compile(r"\w[\w .()-]{0,59}")
-"""The valid names of methods: runs are files of this name."""
-SEED_BYTES = 16
-"""The length of the number that separates the random numbers of methods. Ids up to this length are that number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +64,6 @@ class RunTask:
     guidance: Guidance | None = None
     made_by: Provenance | None = None
     continue_trainings: bool = False
-
-
-def optimizer_class(method: Method) -> type[Optimizer]:
-    """A registered method by its id, a user's own class as ``path/to/file.py:ClassName``, or a class itself."""
-    if isinstance(method, type):
-        return method
-    if named_file(method) is None:
-        return OPTIMIZERS.get(method)
-    kind: type[Optimizer] = subclass_named(method, Optimizer)
-    return kind
-
-
-def settings_of(method: Method) -> list[str]:
-    """The names of a method's settings: the parameters of its class except problem and random generator."""
-    takes = list(signature(optimizer_class(method)).parameters.values())[2:]
-    return [
-        parameter.name
-        for parameter in takes
-        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
 
 
 _BENCHMARKS: dict[str, Benchmark] = {}
@@ -115,7 +94,7 @@ def run_task(task: RunTask) -> Run:
 
 
 def _carried_out(task: RunTask, benchmark: Benchmark) -> Run:
-    rng = np.random.default_rng([task.seed, _stable_number(_identity(task.method))])
+    rng = np.random.default_rng([task.seed, stable_number(identity_of(task.method))])
     kind, problem = optimizer_class(task.method), problem_of(benchmark)
     if task.guidance is None:
         optimizer, scoring_s = kind(problem, rng, **task.settings), no_scoring
@@ -133,24 +112,6 @@ def _carried_out(task: RunTask, benchmark: Benchmark) -> Run:
         scoring_s=scoring_s,
         continue_trainings=task.continue_trainings,
     )
-
-
-def _identity(method: Method) -> str:
-    """The identity that determines the random numbers of a method: its id, or the names of the file and the class of a
-    user's own. The folder of the file does not matter. A class of a script or notebook has its own name alone."""
-    if not isinstance(method, str):
-        module = None if method.__module__ == "__main__" else sys.modules.get(method.__module__)
-        return f"{Path(getattr(module, '__file__', None) or '').name}:{method.__qualname__}"
-    file = named_file(method)
-    return method if file is None else f"{file.name}:{method.rpartition(':')[2]}"
-
-
-def _stable_number(identity: str) -> int:
-    """128 bits, the same on every machine: a short identity itself, or the digest of a longer one."""
-    encoded = identity.encode()
-    if len(encoded) > SEED_BYTES:
-        encoded = blake2b(encoded, digest_size=SEED_BYTES).digest()
-    return int.from_bytes(encoded.ljust(SEED_BYTES, b"\0"), "big")
 
 
 def compare(
@@ -210,14 +171,14 @@ def compare(
         on_start: called with the number of runs that are not stored yet, before the first begins.
     """
     limit, out = Budget.parse(budget), Path(out)
-    methods = [_known_method(method) for method in methods]
+    methods = [known_method(method) for method in methods]
     _check_importable(methods, engine)
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
     opened_benchmark = load(benchmark)
     names = {method: short_name(method) for method in methods}
     chosen = METHOD_PRESETS.get(preset) if preset else None
-    user_settings = _settings_by_name(settings or {}, names)
-    own_settings = _with_preset(user_settings, chosen, names.values())
+    user_settings = settings_by_name(settings or {}, names)
+    own_settings = with_preset(user_settings, chosen, names.values())
     _check_guidance(methods, guidance)
     continued = continues(opened_benchmark, continue_trainings)
     _check_searches(opened_benchmark, methods, name=benchmark, limit=limit, settings=own_settings)
@@ -274,11 +235,11 @@ def compare(
             _guided_name(names[method], guide): label
             for guide in guides
             for method in methods
-            if (label := _preset_label(chosen, names[method], user_settings))
+            if (label := preset_label(chosen, names[method], user_settings))
         },
     )
     joined = _merge_setup(out, setup, list(run_settings))
-    for line in [*stored.notes, *_uncovered_note(chosen, names.values())]:
+    for line in [*stored.notes, *uncovered_note(chosen, names.values())]:
         (on_note or _LOG.warning)(line)
     if on_start is not None:
         on_start(len(tasks))
@@ -314,10 +275,10 @@ def check_comparison(
         budget, preset, settings, continue_trainings: as for :func:`compare`.
     """
     names = [short_name(method) for method in methods]
-    user_settings = _settings_by_name(settings or {}, dict(zip(methods, names, strict=True)))
+    user_settings = settings_by_name(settings or {}, dict(zip(methods, names, strict=True)))
     chosen = METHOD_PRESETS.get(preset) if preset else None
     continues(benchmark, continue_trainings)
-    own_settings = _with_preset(user_settings, chosen, names)
+    own_settings = with_preset(user_settings, chosen, names)
     _check_searches(benchmark, methods, name=name, limit=Budget.parse(budget), settings=own_settings)
 
 
@@ -334,44 +295,8 @@ def _check_searches(
     check_searchable(name, benchmark, {short_name(method): optimizer_class(method) for method in methods})
 
 
-def short_name(method: Method) -> str:
-    """The name of this method's runs: the id of a registered one. For a user's own it is the ``name`` that its class
-    sets, or else the name of the class."""
-    method = _known_method(method)
-    if isinstance(method, str):
-        file, _, attribute = method.rpartition(":")
-        if named_file(method) is None:
-            return attribute
-    else:
-        file, attribute = method.__module__, method.__name__
-    name = vars(optimizer_class(method)).get("name", attribute)
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise InvalidOption(
-            f"the name of a method is up to 60 letters, digits, spaces and _ . ( ) -, {attribute} has {shorten(name)}; "
-            "change it"
-        )
-    if name in OPTIMIZERS:
-        raise InvalidOption(
-            f"{name} is the name of a method of nasbed, and {attribute} in {file} has it too; give the class another"
-        )
-    return name
-
-
-def _known_method(method: Method) -> Method:
-    """The method itself; a class of the registry by its id, so that both make the same runs."""
-    if isinstance(method, str):
-        return method
-    if not (isinstance(method, type) and issubclass(method, Optimizer)):
-        raise InvalidOption(
-            f"a method is an id, file.py:ClassName or a subclass of nasbed.Optimizer, got {shorten(method)}; known: "
-            f"{', '.join(OPTIMIZERS)}"
-        )
-    name = vars(method).get("name")
-    return name if isinstance(name, str) and name in OPTIMIZERS and OPTIMIZERS.get(name) is method else method
-
-
 def _check_importable(methods: Sequence[Method], engine: Engine | None) -> None:
-    """Raise for a class that other processes could not import, unless all runs are made in this one."""
+    """Raise for a class that other processes cannot import, unless every run happens in this process."""
     if isinstance(engine, SerialEngine):
         return
     for method in methods:
@@ -392,46 +317,6 @@ def run_name(method: Method, guidance: Guidance | None) -> str:
 
 def _guided_name(name: str, guidance: Guidance | None) -> str:
     return guidance.name(name) if guidance else name
-
-
-def _settings_by_name(
-    settings: Mapping[str, Mapping[str, Any]], names: Mapping[Method, str]
-) -> dict[str, dict[str, Any]]:
-    """Settings by the names of runs; for a user's own method, the name of its class is accepted too."""
-    by_class = {
-        method.rpartition(":")[2] if isinstance(method, str) else method.__name__: name
-        for method, name in names.items()
-    }
-    by_name: dict[str, dict[str, Any]] = {}
-    for owner, values in settings.items():
-        if values:
-            by_name.setdefault(by_class.get(owner, owner), {}).update(values)
-    return by_name
-
-
-def _with_preset(
-    user_settings: Mapping[str, Mapping[str, Any]], preset: Preset | None, names: Iterable[str]
-) -> dict[str, dict[str, Any]]:
-    """The settings of each method: those of the preset, where it has some, and the user's own, which win."""
-    merged = {name: preset.settings(name) for name in names if preset is not None and preset.covers(name)}
-    for name, values in user_settings.items():
-        merged.setdefault(name, {}).update(values)
-    return {name: values for name, values in merged.items() if values}
-
-
-def _preset_label(preset: Preset | None, name: str, user_settings: Mapping[str, Mapping[str, Any]]) -> str:
-    """The preset of a method's runs, with the settings that the user has changed; empty where it has none."""
-    if preset is None or not preset.covers(name):
-        return ""
-    changed = [key for key, value in user_settings.get(name, {}).items() if preset.settings(name).get(key) != value]
-    return f"{preset.name} except {', '.join(changed)}" if changed else preset.name
-
-
-def _uncovered_note(preset: Preset | None, names: Iterable[str]) -> list[str]:
-    uncovered = [name for name in names if preset is not None and not preset.covers(name)]
-    if preset is None or not uncovered:
-        return []
-    return [f"{preset.paper} does not use {', '.join(uncovered)}: the preset {preset.name} leaves the defaults there"]
 
 
 def _broken(task: RunTask, benchmark: Benchmark, error: str) -> Run:

@@ -42,7 +42,7 @@ def chosen_methods(optimizers: list[str] | None) -> list[str]:
 
 def chosen_settings(texts: list[str]) -> dict[str, dict[str, Any]]:
     """The settings of methods, by the names of their runs."""
-    from nasbed.experiments.compare import short_name
+    from nasbed.experiments.named_methods import short_name
 
     by_method = settings_by_owner(texts, owner="METHOD", example="re.sample_size=10")
     return {short_name(method): values for method, values in by_method.items()}

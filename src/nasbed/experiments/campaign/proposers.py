@@ -97,7 +97,7 @@ def _source(name: str, problem: Problem, campaign: Campaign, purpose: str) -> Op
 def _method(name: str) -> type[Optimizer]:
     if ":" not in name:
         return OPTIMIZERS.get(name)
-    from nasbed.experiments.compare import optimizer_class
+    from nasbed.experiments.named_methods import optimizer_class
 
     return optimizer_class(name)
 

@@ -143,8 +143,8 @@ class Cache:
         return curves.fidelity if curves is not None and fidelity in curves.places else fidelity
 
     def statuses(self, fidelity: int) -> NDArray[np.int8]:
-        """How each repeat ended, ``[architecture, repeat]``. One that ended well without a point at an epoch is none
-        there; one that failed or diverged did so at every epoch."""
+        """How each repeat ended, ``[architecture, repeat]``. One that ended well counts as missing where its curve
+        has no point at the epoch; one that failed or diverged did so at every epoch."""
         trained = self.training_fidelity(fidelity)
         status: NDArray[np.int8] = self.status[:, self.fidelities.index(trained)]
         if trained == fidelity or self.curve_epochs is None:

@@ -41,7 +41,7 @@ def local_search(
     formats = report_formats(out, figures, format)
 
     from nasbed.core.execution import LocalEngine
-    from nasbed.experiments.compare import optimizer_class, short_name
+    from nasbed.experiments.named_methods import optimizer_class, short_name
     from nasbed.studies.local_search.page import moments_table, outcome, write_local_search_report
     from nasbed.studies.local_search.study import SUBJECT, local_search_study
 

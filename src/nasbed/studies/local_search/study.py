@@ -23,7 +23,8 @@ from nasbed.evaluation.remarks import Remark, failed_evaluations, run_remarks
 from nasbed.evaluation.significance import Interval, bootstrap_interval, holm, wilcoxon
 from nasbed.evaluation.trajectories import at_times, time_grid
 from nasbed.experiments.budget import Budget
-from nasbed.experiments.compare import compare, short_name
+from nasbed.experiments.compare import compare
+from nasbed.experiments.named_methods import short_name
 from nasbed.experiments.runs import Runs
 
 SUBJECT = "ls"

@@ -60,7 +60,7 @@ def transfer(
 
     from nasbed.benchmarks.catalog import load_table
     from nasbed.core.execution import LocalEngine
-    from nasbed.experiments.compare import optimizer_class
+    from nasbed.experiments.named_methods import optimizer_class
     from nasbed.studies.transfer.methods import method_order
     from nasbed.studies.transfer.page import order_lines, transfer_summary, transfer_table, write_transfer_report
     from nasbed.studies.transfer.proxies import proxy_order, scores_of

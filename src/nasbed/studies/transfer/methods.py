@@ -16,7 +16,8 @@ from nasbed.evaluation.anytime import final_regrets
 from nasbed.evaluation.judging import judge
 from nasbed.evaluation.orders import agreement_over_seeds, concordance, order_agreement
 from nasbed.evaluation.ranks import ENDS, mean_ranks
-from nasbed.experiments.compare import compare, short_name
+from nasbed.experiments.compare import compare
+from nasbed.experiments.named_methods import short_name
 
 Floats = NDArray[np.float64]
 

@@ -68,7 +68,7 @@ def _list_of(space: SearchSpace) -> CrossedList:
 
 
 def _evaluations(data: ValidationData, results: Results) -> tuple[Codes, Floats]:
-    """The evaluations of a table as they were made: in canonical form, nodes may have changed places."""
+    """The evaluations of a table with the codes that were trained: a canonical form may number nodes otherwise."""
     rows = examples(results, metric=data.metric, fidelity=data.rows.fidelity)
     return rows.codes, rows.y
 

@@ -1,4 +1,4 @@
-"""Rows that cannot be read: found, left out and counted, where the user prefers that to a refusal of the file."""
+"""Rows that cannot be read: the user may skip and count them instead of having the file refused."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from nasbed.cli import app
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, collect
 from nasbed.experiments.release import ReleasePlan, release
+from nasbed.results.cache import Cache
 from nasbed.results.store import Results
 
 PLAN = """
@@ -102,6 +104,7 @@ def test_release_leaves_nothing_behind_when_it_fails(journals: Path, released: P
         ('["cells.sqlite"]', "[]", "a list of journals"),
         ("surrogates.lgb", "surrogates.lbg", "lbg"),
         ("[[tables]]", "[[tables", "TOML"),
+        ('name = "cells"', 'name = "cells"\npacked = 1', "packed of cells is true or false"),
         ('name = "cells"', "", "lacks a key"),
         ('name = "cells"', 'name = "cells"\nversion = "one"', 'a version is "X.Y"'),
         ('name = "cells"', 'name = "cells"\nfidelities = 4', "fidelities of cells are a list"),
@@ -122,3 +125,33 @@ def test_release_of_this_package_can_be_read() -> None:
 
 def test_results_of_a_release_are_sound(released: Path) -> None:
     Results.open(released / "tables" / "cells").verify()
+
+
+def test_packed_table_is_small_and_answers_the_same(journals: Path, released: Path, tmp_path: Path) -> None:
+    path = tmp_path / "release.toml"
+    path.write_text(PLAN[: PLAN.index("[tables.surrogates")] + "packed = true\n")
+    for out in ("packed", "again"):
+        release(ReleasePlan.read(path), journals, tmp_path / out)
+    assert contents(tmp_path / "packed") == contents(tmp_path / "again")
+    whole, packed = (TabularBenchmark.open(home / "tables" / "cells") for home in (released, tmp_path / "packed"))
+    assert sum(map(len, contents(packed.results.folder).values())) < 0.5 * sum(
+        map(len, contents(whole.results.folder).values())
+    )
+    architectures = list(whole.architectures())
+    assert list(packed.architectures()) == architectures
+    assert [packed.query(arch) for arch in architectures] == [whole.query(arch) for arch in architectures]
+    copy = pickle.loads(pickle.dumps(packed))
+    assert copy.expected(architectures[0]) == whole.expected(architectures[0])
+
+
+def test_damaged_packed_table_is_named(journals: Path, tmp_path: Path) -> None:
+    path = tmp_path / "release.toml"
+    path.write_text(PLAN[: PLAN.index("[tables.surrogates")] + "packed = true\n")
+    release(ReleasePlan.read(path), journals, tmp_path / "home")
+    (packed,) = (tmp_path / "home").rglob("cache.zip")
+    bytes_before = packed.read_bytes()
+    packed.write_bytes(bytes_before[:-100] + bytes(100))
+    with pytest.raises(BadFile, match="SHA-256"):
+        TabularBenchmark.open(tmp_path / "home" / "tables" / "cells")
+    with pytest.raises(BadFile, match="is damaged"):
+        Cache(packed)

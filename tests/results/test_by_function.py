@@ -131,8 +131,8 @@ def test_copies_answer_the_same(unseen: TabularBenchmark) -> None:
 def test_damaged_rows_are_named(unseen: TabularBenchmark, rows: np.ndarray, tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     shutil.copytree(unseen.results.data / "cache", folder)
-    assert len(np.load(folder / MEMBERS)) == len(np.load(folder / MEMBER_ROWS)) == 15_625
-    np.save(folder / MEMBER_ROWS, rows)
+    assert len(np.load(folder / f"{MEMBERS}.npy")) == len(np.load(folder / f"{MEMBER_ROWS}.npy")) == 15_625
+    np.save(folder / f"{MEMBER_ROWS}.npy", rows)
     with pytest.raises(BadFile, match=r"cache .* is damaged"):
         Cache(folder)
 

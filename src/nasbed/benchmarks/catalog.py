@@ -15,6 +15,7 @@ from nasbed.benchmarks.published import PUBLISHED_TABLES, PublishedTable
 from nasbed.benchmarks.registered import BENCHMARKS, registered_benchmark
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark, as_table
+from nasbed.benchmarks.withdrawn import WITHDRAWN
 from nasbed.benchmarks.wrappers import NoiseFree, Restricted, part_of
 from nasbed.core.calls.arguments import check_location
 from nasbed.core.errors import (
@@ -302,4 +303,7 @@ def _registered_card(name: str, benchmark: Benchmark) -> Card:
 
 
 def _unknown(name: str) -> UnknownName:
+    if name in WITHDRAWN:
+        reason, instead = WITHDRAWN[name]
+        return UnknownName(f"the benchmark {name} was withdrawn: {reason}; use {instead}")
     return UnknownName(f"no benchmark is called {name!r}; {nearest(name, _all_names())}")

@@ -26,7 +26,8 @@ from nasbed.core.errors import BadFile, InvalidOption, NasbedError, nearest, sho
 from nasbed.core.home import embedded_home, surrogates_folder, table_folder
 from nasbed.experiments.campaign.export import export_journals
 from nasbed.experiments.campaign.journal import Journal
-from nasbed.results.manifest import Manifest
+from nasbed.results.cache.columns import FOLDER, pack
+from nasbed.results.manifest import Manifest, record
 from nasbed.results.store import Results
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import SUFFIX
@@ -49,7 +50,7 @@ class TablePlan:
     are those of the table, all by default; a ``version`` or ``citation`` of its own replaces that of the release. A
     table ``by_function`` answers for all architectures that compute the function of one of its own. Training times are
     those of the ``calibration``, a file beside the journals, if one is named. Surrogates of a table with
-    ``all_fidelities`` answer at each of them."""
+    ``all_fidelities`` answer at each of them. A ``packed`` table is a fraction of the size and is read as a whole."""
 
     name: str
     journals: tuple[str, ...]
@@ -61,6 +62,7 @@ class TablePlan:
     by_function: bool = False
     calibration: str = ""
     all_fidelities: bool = False
+    packed: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.calibration, str):
@@ -81,7 +83,7 @@ class TablePlan:
             object.__setattr__(self, "fidelities", tuple(self.fidelities))
         if self.version != "":
             _check_version(self.version)
-        for name in ("by_function", "all_fidelities"):
+        for name in ("by_function", "all_fidelities", "packed"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidOption(f"{name} of {self.name} is true or false, got {shorten(getattr(self, name))}")
         for mapping in (self.surrogates, {} if self.skeleton is None else self.skeleton):
@@ -195,7 +197,12 @@ def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> 
         calibration=journals / table.calibration if table.calibration else None,
     )
     created = _last_evaluation(exported)
-    digest = hashlib.sha256("".join(record.sha256 for record in exported.manifest.files.values()).encode()).hexdigest()
+    files = {name.split("/", 1)[1]: file_record for name, file_record in exported.manifest.files.items()}
+    if table.packed:
+        packed = pack(exported.data / FOLDER)
+        files = {name: file_record for name, file_record in files.items() if not name.startswith(f"{FOLDER}/")}
+        files[packed.name] = record(packed)
+    digest = hashlib.sha256("".join(file_record.sha256 for file_record in files.values()).encode()).hexdigest()
     data = exported.data.rename(folder / f"data-{digest[:12]}")
     version = table.version or plan.version
     notes = [f"release {version}", _training(paths[0]), *filter(None, [exported.about.notes])]
@@ -207,7 +214,7 @@ def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> 
             citation=table.citation or plan.citation,
             notes="; ".join(notes),
         ),
-        files={f"{data.name}/{name.split('/', 1)[1]}": record for name, record in exported.manifest.files.items()},
+        files={f"{data.name}/{name}": file_record for name, file_record in files.items()},
         created=created,
     )
     as_released(manifest).write(folder)

@@ -28,6 +28,7 @@ from nasbed.core.presentation.upward import html_view
 from nasbed.core.verified_files import first_changed, write_stamp
 from nasbed.results.cache import Cache
 from nasbed.results.cache.builder import CacheBuilder
+from nasbed.results.cache.columns import FOLDER, PACKED
 from nasbed.results.curves import FILE_NAME as CURVES
 from nasbed.results.curves import Curves, read_curves, write_curves
 from nasbed.results.manifest import FILE_NAME, FileRecord, Manifest, TableInfo, record
@@ -107,8 +108,9 @@ class Results:
         return read_batches(self.data / "rows.parquet", self.space.code_length, keys)
 
     def cache(self) -> Cache:
-        """The table as memory-mapped columns."""
-        return Cache(self.data / "cache")
+        """The table as columns, mapped into memory unless they are packed."""
+        is_packed = f"{self.data.name}/{PACKED}" in self.manifest.files
+        return Cache(self.data / (PACKED if is_packed else FOLDER))
 
     def curves(self) -> Curves | None:
         """The learning curves of the trainings in this table; None if none were measured."""
@@ -260,7 +262,7 @@ def _write_data(
             writing.result()
     if not count:
         raise BadFile(f"the table {info.name} has no rows; check what it is made from")
-    return count, builder.write(data / "cache", curves)
+    return count, builder.write(data / FOLDER, curves)
 
 
 def _durable(path: Path) -> FileRecord:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption, TooLarge
 from nasbed.core.status import OK
+from nasbed.results.cache.columns import HEADER
 from nasbed.results.cache.epochs import write_epochs
-from nasbed.results.cache.reader import MEMBER_ROWS, MEMBERS, NOTHING
+from nasbed.results.cache.reader import MEMBER_ROWS, MEMBERS, NOTHING, VALUES
 from nasbed.results.curves import Curves
 from nasbed.results.rows import UNKNOWN, Rows
 from nasbed.spaces import SearchSpace
@@ -94,7 +95,7 @@ class CacheBuilder:
                 saved.append(pool.submit(save, "seeds", self._seed, UNKNOWN))
             for key, parts in self._values.items():
                 if not all(np.isnan(part).all() for part in parts):
-                    saved.append(pool.submit(save, f"values-{key}", parts, np.nan))
+                    saved.append(pool.submit(save, f"{VALUES}{key}", parts, np.nan))
             for future in saved:
                 future.result()
         header = {
@@ -103,10 +104,10 @@ class CacheBuilder:
             "repeats": repeats,
             "gaps": sorted(self._gaps),
         }
-        (folder / "index.json").write_text(json.dumps(header))
+        (folder / HEADER).write_text(json.dumps(header))
         if curves is not None:
             header |= write_epochs(folder, curves, self._space)
-            (folder / "index.json").write_text(json.dumps(header))
+            (folder / HEADER).write_text(json.dumps(header))
         return self._write_members(folder, codes) if self._by_function else len(codes)
 
     def _write_members(self, folder: Path, codes: NDArray[np.int64]) -> int:
@@ -119,8 +120,8 @@ class CacheBuilder:
             )
         functions = map(tuple, self._space.function_codes(members).tolist())
         rows = np.array([row_of.get(function, -1) for function in functions])
-        np.save(folder / MEMBERS, members[rows >= 0].astype(np.min_scalar_type(int(members.max()))))
-        np.save(folder / MEMBER_ROWS, rows[rows >= 0].astype(np.min_scalar_type(len(codes))))
+        np.save(folder / f"{MEMBERS}.npy", members[rows >= 0].astype(np.min_scalar_type(int(members.max()))))
+        np.save(folder / f"{MEMBER_ROWS}.npy", rows[rows >= 0].astype(np.min_scalar_type(len(codes))))
         return int((rows >= 0).sum())
 
     def _architectures(self) -> tuple[NDArray[np.int64], NDArray[np.uint64], int, list[NDArray[np.int64]]]:

@@ -44,7 +44,7 @@ def write_epochs(folder: Path, curves: Curves, space: SearchSpace) -> Mapping[st
     points = np.full((len(cache.codes), cache.repeats, len(epochs)), np.nan)
     points[trainings.row, trainings.repeat] = trainings.points[:, np.array(epochs) - 1]
     narrow = points.astype(np.float32)
-    np.save(folder / EPOCHS, narrow if np.array_equal(narrow, points, equal_nan=True) else points)
+    np.save(folder / f"{EPOCHS}.npy", narrow if np.array_equal(narrow, points, equal_nan=True) else points)
     return {"epochs": {"metric": curves.metric, "fidelity": trainings.fidelity, "epochs": epochs}}
 
 

@@ -13,26 +13,27 @@ each with the values of its function.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile
 from nasbed.core.status import OK
+from nasbed.results.cache.columns import read_columns
 from nasbed.spaces.lookup import code_key, code_keys
 
-MEMBERS, MEMBER_ROWS = "members.npy", "member-rows.npy"
+MEMBERS, MEMBER_ROWS = "members", "member-rows"
 """The codes of all architectures that a table by function answers for, and the stored row of each."""
-
-
+VALUES = "values-"
+"""What the names of the metrics' columns begin with."""
 TRAIN_TIME = "train_time_s"
-EPOCHS = "epochs.npy"
+EPOCHS = "epochs"
 """The points of learning curves."""
 NOTHING = -1
 """The status where nothing was measured."""
@@ -52,46 +53,38 @@ class CurveEpochs:
 class Cache:
     """An opened table. ``fidelities`` are those of its rows; ``curve_epochs`` has more where it has learning curves."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, place: Path) -> None:
+        self._place = place
         try:
-            header = json.loads((folder / "index.json").read_text())
-            self.codes: NDArray[np.int64] = np.load(folder / "codes.npy", mmap_mode="r", allow_pickle=False)
-            self._keys = np.load(folder / "keys.npy", mmap_mode="r", allow_pickle=False)
-            self.status: NDArray[np.int8] = np.load(folder / "status.npy", mmap_mode="r", allow_pickle=False)
+            header, columns = read_columns(place)
+            self.codes: NDArray[np.int64] = columns["codes"]
+            self._keys = columns["keys"]
+            self.status: NDArray[np.int8] = columns["status"]
             self.multiplier = int(header["multiplier"])
             self.fidelities: tuple[int, ...] = tuple(int(fidelity) for fidelity in header["fidelities"])
             self.repeats = int(header["repeats"])
             self.gaps = frozenset(map(str, header["gaps"]))
             """The columns that are missing in some row that ended well."""
             self.values: Mapping[str, NDArray[np.floating]] = {
-                path.name.removeprefix("values-").removesuffix(".npy"): np.load(path, mmap_mode="r", allow_pickle=False)
-                for path in sorted(folder.glob("values-*.npy"))
+                name.removeprefix(VALUES): column for name, column in columns.items() if name.startswith(VALUES)
             }
-            seeds = folder / "seeds.npy"
-            self.seeds = np.load(seeds, mmap_mode="r", allow_pickle=False) if seeds.exists() else None
-            self.curve_epochs = self._read_epochs(header["epochs"]) if "epochs" in header else None
+            self.seeds = columns.get("seeds")
+            self.curve_epochs = _curve_epochs(header["epochs"], columns[EPOCHS]) if "epochs" in header else None
             self._functions: NDArray[np.int64] | None = None
-            if (folder / MEMBERS).exists():
-                self._take_in_members()
-        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            if MEMBERS in columns:
+                self._take_in_members(columns[MEMBERS], columns[MEMBER_ROWS])
+        except (OSError, ValueError, KeyError, TypeError, IndexError, BadZipFile) as error:
             raise BadFile(
-                f"the cache {folder} is damaged: {str(error).splitlines()[0]}; import the table again"
+                f"the cache {place} is damaged: {str(error).splitlines()[0]}; import the table again"
             ) from None
-        self._key_view = memoryview(self._keys)
-
-    def _read_epochs(self, header: Mapping[str, Any]) -> CurveEpochs:
-        places = {int(epoch): place for place, epoch in enumerate(header["epochs"])}
-        values = np.load(self._folder / EPOCHS, mmap_mode="r", allow_pickle=False)
-        return CurveEpochs(str(header["metric"]), int(header["fidelity"]), places, values)
+        self._key_view: memoryview[int] = self._keys.data
 
     def __reduce__(self) -> tuple[type[Cache], tuple[Path]]:
-        """Pickled as the path of its folder; a copy opens the files again."""
-        return type(self), (self._folder.absolute(),)
+        """Pickled as its path; a copy opens the files again."""
+        return type(self), (self._place.absolute(),)
 
-    def _take_in_members(self) -> None:
+    def _take_in_members(self, members: NDArray[Any], rows: NDArray[Any]) -> None:
         """Give every architecture of a table by function a row of its own."""
-        members, rows = (np.load(self._folder / name, allow_pickle=False) for name in (MEMBERS, MEMBER_ROWS))
         codes = members.astype(np.int64)
         keys = code_keys(codes, self.multiplier)
         order = np.argsort(keys)
@@ -172,3 +165,8 @@ class Cache:
         with np.errstate(invalid="ignore", divide="ignore"):
             means: NDArray[np.float64] = np.nansum(values, axis=1) / measured.sum(axis=1)
         return means
+
+
+def _curve_epochs(header: Mapping[str, Any], values: NDArray[np.floating]) -> CurveEpochs:
+    places = {int(epoch): place for place, epoch in enumerate(header["epochs"])}
+    return CurveEpochs(str(header["metric"]), int(header["fidelity"]), places, values)

@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 .PHONY: demo test thorough check bench clean
 
 demo: $(VENV)/.core
-	NASBED_HOME=build/home $(BIN)/nasbed run snb-darts-cifar10-16-lgb-v1.1 --optimizers rs,re,ls,de,bananas --seeds 10 --budget 200ev --out build/demo
+	NASBED_HOME=build/home $(BIN)/nasbed run snb-darts-cifar10-16-lgb-v2.0 --optimizers rs,re,ls,de,bananas --seeds 10 --budget 200ev --out build/demo
 
 test: check
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile

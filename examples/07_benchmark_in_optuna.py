@@ -6,7 +6,7 @@ import nasbed
 from nasbed.optimizers import suggest_architecture
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
-benchmark = nasbed.load("snb-darts-cifar10-16-lgb-v1.1")
+benchmark = nasbed.load("snb-darts-cifar10-16-lgb-v2.0")
 
 
 def objective(trial: optuna.Trial) -> float:

@@ -8,7 +8,7 @@ from syne_tune.optimizer.schedulers.ask_tell_scheduler import AskTellScheduler
 
 import nasbed
 
-benchmark = nasbed.load("snb-darts-cifar10-16-lgb-v1.1")
+benchmark = nasbed.load("snb-darts-cifar10-16-lgb-v2.0")
 space = benchmark.space
 
 

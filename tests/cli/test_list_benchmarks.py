@@ -27,14 +27,14 @@ def printed(*words: str) -> str:
 
 def test_surrogates_answer_for_their_space_and_tables_for_what_they_hold(home: Path) -> None:
     rows = {re.split(r"\s{2,}", line)[0]: re.split(r"\s{2,}", line)[1:] for line in printed().splitlines()}
-    assert rows["snb-darts-cifar10-16-lgb-v1.1"][0] == "10^18"
-    assert rows["snb-darts-cifar10-16-lgb-v1.1"][1].endswith("fitted on 4 840 architectures")
+    assert rows["snb-darts-cifar10-16-lgb-v2.0"][0] == "10^18"
+    assert rows["snb-darts-cifar10-16-lgb-v2.0"][1].endswith("fitted on 2 955 architectures")
     assert rows["darts-cifar10-16"][0] == "5 378 of 10^18"
     assert rows["nb101-mini-cifar10-16-v1.0"][0] == "2 532 of 423 624"
     assert rows["nb101"][0] == "423 624"
     cards = {card["name"]: card for card in json.loads(printed("--json"))}
-    surrogate = cards["snb-darts-cifar10-16-lgb-v1.1"]
-    assert surrogate["architectures"] == surrogate["space_size"] > 10**18 and surrogate["fitted_on"] == 4840
+    surrogate = cards["snb-darts-cifar10-16-lgb-v2.0"]
+    assert surrogate["architectures"] == surrogate["space_size"] > 10**18 and surrogate["fitted_on"] == 2955
 
 
 def test_tables_in_an_installed_package_need_no_install(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def test_score_the_architectures_of_a_list(monkeypatch: pytest.MonkeyPatch, tmp_
         ),
         (("score", "--space", "nb201", "--device", "tpu", "-o", "s.parquet"), "a device is"),
         (
-            ("score", "--table", "snb-darts-cifar10-16-lgb-v1.1", "-o", "s.parquet"),
+            ("score", "--table", "snb-darts-cifar10-16-lgb-v2.0", "-o", "s.parquet"),
             "a table lists architectures, snb-darts",
         ),
         (("import", "none.json", "-o", "s.parquet"), "check the path"),

@@ -205,7 +205,7 @@ def test_quick_needs_core_packages_alone(tmp_path: Path, monkeypatch: pytest.Mon
         [sys.executable, "-m", "nasbed", "suite", "run", "surrogate"], cwd=tmp_path, capture_output=True, text=True
     )
     assert (missing.returncode, missing.stdout) == (2, "")
-    assert "-gin-rand-v1.1 (pip install 'nasbed[torch]'); get them, or leave them out" in missing.stderr
+    assert "-gin-rand-v2.0 (pip install 'nasbed[torch]'); get them, or leave them out" in missing.stderr
 
 
 @pytest.mark.thorough

@@ -15,22 +15,38 @@ from nasbed.results.store import Results
 from nasbed.surrogates.artefact import SUFFIX, Artefact, read_manifest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE, FBNET_PAGE = ((DOCS / name).read_text() for name in ("datasheet.md", "datasheet-fbnet.md"))
+PAGE, FIRST_PAGE, FBNET_PAGE = ((DOCS / f"datasheet{name}.md").read_text() for name in ("", "-darts-v1", "-fbnet"))
 SURROGATES = sorted(surrogates_folder(embedded_home()).glob(f"*{SUFFIX}"))
 
 
-def test_datasheet_code_prints_its_table_of_methods_and_the_noise(capsys: pytest.CaptureFixture[str]) -> None:
+def printed_by_the_code(page: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
     printed = []
-    for code in re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL):
+    for code in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
         exec(code, {})
         printed.append(capsys.readouterr().out.strip())
-    table, numbers = printed
+    return printed
+
+
+def test_datasheet_code_prints_its_table_of_methods_and_the_noise(capsys: pytest.CaptureFixture[str]) -> None:
+    table, numbers = printed_by_the_code(PAGE, capsys)
     assert table in PAGE
-    count, deviation, ceiling = map(float, numbers.split())
-    assert f"the {count:.0f} architectures with five seeds" in PAGE and f"**{deviation:.2f} %**" in PAGE
-    assert f"more than {100 * ceiling:.0f} % of the" in PAGE
-    about = Results.open(table_path("darts-cifar10-16")).manifest
+    count, deviation, ceiling, random_ceiling = map(float, numbers.split())
+    assert f"the {count:.0f} architectures with several seeds" in PAGE and f"**{deviation:.2f} %**" in PAGE
+    text = " ".join(PAGE.split())
+    assert f"more than {100 * ceiling:.0f} % of the variance of single evaluations" in text
+    assert f"or {100 * random_ceiling:.0f} % among those of random search" in text
+    about = Results.open(table_path("darts-cifar10-16-v2.0")).manifest
     assert f"{about.architectures:_}".replace("_", " ") in PAGE
+
+
+def test_datasheet_of_the_first_version_prints_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    table, numbers = printed_by_the_code(FIRST_PAGE, capsys)
+    assert table in FIRST_PAGE
+    count, deviation, ceiling = map(float, numbers.split())
+    assert f"the {count:.0f} architectures with five seeds" in FIRST_PAGE and f"**{deviation:.2f} %**" in FIRST_PAGE
+    assert f"more than {100 * ceiling:.0f} % of the" in FIRST_PAGE
+    about = Results.open(table_path("darts-cifar10-16")).manifest
+    assert f"{about.architectures:_}".replace("_", " ") in FIRST_PAGE
 
 
 def test_fbnet_datasheet_has_its_table_of_methods() -> None:
@@ -41,13 +57,16 @@ def test_fbnet_datasheet_has_its_table_of_methods() -> None:
             assert f"| `{method}` | {len(accuracy)} | {' | '.join(facts)} |" in FBNET_PAGE
 
 
-def test_datasheet_has_every_field_of_the_recipe_that_trained() -> None:
+@pytest.mark.parametrize(
+    ("name", "page"), [("darts-cifar10-16-v2.0", PAGE), ("darts-cifar10-16", FIRST_PAGE)], ids=["second", "first"]
+)
+def test_datasheet_has_every_field_of_the_recipe_that_trained(name: str, page: str) -> None:
     """As the table's own manifest has it: a recipe of that name may change later."""
-    notes = Results.open(table_path("darts-cifar10-16")).about.notes
+    notes = Results.open(table_path(name)).about.notes
     trainer = json.JSONDecoder().raw_decode(notes, notes.index("{"))[0]
-    (block,) = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
-    assert tomllib.loads(block) == {name: value for name, value in trainer["recipe"].items() if value is not None}
-    assert trainer["dataset"].split()[1] in PAGE
+    (block,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    assert tomllib.loads(block) == {key: value for key, value in trainer["recipe"].items() if value is not None}
+    assert trainer["dataset"].split()[1] in page
 
 
 @pytest.mark.parametrize("path", SURROGATES, ids=lambda path: path.name.removesuffix(SUFFIX))

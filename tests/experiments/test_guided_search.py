@@ -399,7 +399,7 @@ def test_pools_without_a_file_are_scored_first_and_once(table: str, tmp_path: Pa
 
 def test_the_embedded_surrogate_needs_no_scores(tmp_path: Path) -> None:
     starts = [Guidance.warm_start("params:50:5")]
-    runs = compare("snb-darts-cifar10-16-lgb-v1.1", ["rs", "re"], seeds=1, budget="12ev", out=tmp_path,
+    runs = compare("snb-darts-cifar10-16-lgb-v2.0", ["rs", "re"], seeds=1, budget="12ev", out=tmp_path,
                    engine=SerialEngine(), guidance=starts)  # fmt: skip
     first, second = runs.runs
     np.testing.assert_array_equal(first.codes[:5], second.codes[:5])

@@ -40,15 +40,15 @@ def run(table: str | Path, methods: list[str], out: Path) -> int:
     return len(compare(table, methods, seeds=1, budget="6ev", out=out, engine=SerialEngine()).runs)
 
 
-@pytest.mark.parametrize("name", ["darts-cifar10-16", "darts-cifar10-16:mean"])
+@pytest.mark.parametrize("name", ["darts-cifar10-16-v2.0", "darts-cifar10-16-v2.0:mean"])
 def test_table_of_a_huge_space_is_refused_and_its_surrogates_are_named(name: str, tmp_path: Path) -> None:
-    message = r"holds 0 of 200 \(5378 in all, of about 10\^18\); search a surrogate"
+    message = r"holds 0 of 200 \(3281 in all, of about 10\^18\); search a surrogate"
     with pytest.raises(NasbedError, match=message) as refusal:
         run(name, ["rs"], tmp_path / "out")
     text = str(refusal.value)
-    assert "snb-darts-cifar10-16-lgb-v1.1" in text and text.endswith("holds, darts-cifar10-16:listed")
+    assert "snb-darts-cifar10-16-lgb-v2.0" in text and text.endswith("holds, darts-cifar10-16-v2.0:listed")
     assert "\n" not in text and not (tmp_path / "out").exists()
-    assert run("snb-darts-cifar10-16-lgb-v1.1", ["rs"], tmp_path / "out") == 1
+    assert run("snb-darts-cifar10-16-lgb-v2.0", ["rs"], tmp_path / "out") == 1
 
 
 def test_table_of_ones_own_without_a_surrogate_is_refused_with_what_to_do(
@@ -93,7 +93,7 @@ def test_listed_table_has_the_optimum_of_the_table_and_finds_it(sparse: TabularB
 
 def test_listed_is_of_tables_only() -> None:
     with pytest.raises(NasbedError, match="is not a table; omit :listed"):
-        load("snb-darts-cifar10-16-lgb-v1.1:listed")
+        load("snb-darts-cifar10-16-lgb-v2.0:listed")
 
 
 def test_budget_in_seconds_is_refused_where_nothing_has_a_time(tmp_path: Path) -> None:

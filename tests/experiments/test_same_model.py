@@ -13,7 +13,7 @@ from nasbed.optimizers.guidance import FilteredProposals, WarmStarted
 from nasbed.optimizers.random_search import RandomSearch
 from nasbed.surrogates import SURROGATES
 
-LGB, GIN = "snb-darts-cifar10-16-lgb-v1.1", "snb-darts-cifar10-16-gin-v1.1"
+LGB, GIN = "snb-darts-cifar10-16-lgb-v2.0", "snb-darts-cifar10-16-gin-v2.0"
 
 
 class Forest(RandomSearch):
@@ -44,15 +44,15 @@ def test_forest_on_a_surrogate_of_trees_is_remarked_on(name: str) -> None:
 
 
 def test_another_family_is_offered_of_the_same_methods_first() -> None:
-    rand = "snb-darts-cifar10-16-lgb-rand-v1.1"
+    rand = "snb-darts-cifar10-16-lgb-rand-v2.0"
     assert list(of_another_family(nasbed.load(rand))) == [GIN.replace("gin", "gin-rand"), GIN]
     families = of_another_family(nasbed.load(GIN))
     assert list(families)[:2] == [LGB, LGB.replace("lgb", "xgb")] and set(families.values()) == {"trees"}
-    assert of_another_family(nasbed.load("darts-cifar10-16")) == {}
+    assert of_another_family(nasbed.load("darts-cifar10-16-v2.0")) == {}
 
 
 def test_other_families_and_tables_are_not() -> None:
-    for name in (GIN, "darts-cifar10-16"):
+    for name in (GIN, "darts-cifar10-16-v2.0"):
         benchmark = nasbed.load(name)
         assert same_model(forest_on(benchmark), benchmark) == []
     benchmark = nasbed.load(LGB)

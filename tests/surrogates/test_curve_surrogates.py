@@ -154,7 +154,7 @@ def test_report_has_a_row_for_each_fidelity(artefact: Artefact) -> None:
         assert figures["noise_measured"] == pytest.approx(std, rel=0.2)
     (surrogate,) = [path for name, path in surrogate_paths().items() if name.startswith("snb-nb101-")]
     assert level_table(read_manifest(surrogate)) is not None
-    assert level_table(read_manifest(surrogate_paths()["snb-darts-cifar10-16-lgb-v1.1"])) is None
+    assert level_table(read_manifest(surrogate_paths()["snb-darts-cifar10-16-lgb-v2.0"])) is None
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_curves_that_no_fit_gives_are_refused(key: str, value: object, message: 
 
 
 def test_manifests_of_one_fidelity_keep_their_bytes() -> None:
-    for name in ("snb-darts-cifar10-16-lgb-v1.1", "snb-fbnet-cifar10-16-xgb-rand-v1.0"):
+    for name in ("snb-darts-cifar10-16-lgb-v2.0", "snb-fbnet-cifar10-16-xgb-rand-v1.0"):
         content = unpack(surrogate_paths()[name].read_bytes(), name)[FILE_NAME]
         assert ArtefactManifest.from_bytes(content, name).to_bytes() == content
 

@@ -99,7 +99,7 @@ def run(
 
     Example: nasbed run nb201/cifar10 --budget 1e6s --workers 4 --out my-runs
 
-    Example: nasbed run snb-darts-cifar10-16-lgb-v1.1 --warm-start params:1000 --out my-runs
+    Example: nasbed run snb-darts-cifar10-16-lgb-v2.0 --warm-start params:1000 --out my-runs
 
     Example: nasbed run nb101-mini-cifar10-16-v1.0 --optimizers rs,re,rl --preset nb101 --out as-in-the-paper
     """

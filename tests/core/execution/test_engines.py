@@ -145,7 +145,7 @@ def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
     RayEngine()  # starts Ray, unless another test has
     table = nasbed.load("nb101-mini-cifar10-16-v1.0")
     assert isinstance(table, TabularBenchmark)
-    surrogate = nasbed.load("snb-darts-cifar10-16-lgb-v1.1")
+    surrogate = nasbed.load("snb-darts-cifar10-16-lgb-v2.0")
     rng = np.random.default_rng(0)
     cases = [
         (table, [*islice(table.architectures(), 10)]),

@@ -1,0 +1,43 @@
+"""docs/nas-bench-unseen.md says of the DARTS networks on Chesseract what their table says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import spearmanr
+
+import nasbed
+from nasbed.benchmarks.places import table_path
+from nasbed.results.rows import concatenate
+from nasbed.results.store import Results
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "nas-bench-unseen.md").read_text(encoding="utf-8")
+
+
+def test_page_has_the_facts_of_darts_on_chesseract() -> None:
+    section = PAGE[PAGE.index("## DARTS networks on Chesseract") :].replace("−", "-")
+    stated = {label: cells.split(" | ") for label, cells in re.findall(r"^\| ([^|]+?) \| (.*) \|$", section, re.M)}
+    rows = concatenate(list(Results.open(table_path("darts-chesseract-v1.0")).batches()))
+    random = (rows.method == "grid") & (rows.seed == 0)
+    _, owner, counts = np.unique(rows.codes, axis=0, return_inverse=True, return_counts=True)
+    assert random.sum() == 500 and len(counts) == 1_076 and (counts == 3).sum() == 64
+    surrogate = nasbed.load("snb-darts-cifar10-16-lgb-v2.0:mean")
+    predicted = surrogate.query_many(rows.codes[random]).values[surrogate.objective]
+    parameters = surrogate.space.properties(rows.codes[random])["parameters"]
+    for place, key in enumerate(("validation_accuracy", "test_accuracy")):
+        accuracy = rows.values[key]
+        seeds = np.array([accuracy[owner == each] for each in np.flatnonzero(counts == 3)])
+        noise = seeds.var(axis=1, ddof=1).mean()
+        facts = {
+            "500 random": f"{accuracy[random].mean():.2f} ± {accuracy[random].std():.2f} %",
+            "noise": f"{np.sqrt(noise):.2f} %",
+            "most that": f"{1 - noise / accuracy[random].var():.2f}",
+            "two seeds": f"{spearmanr(seeds[:, 0], seeds[:, 1]).statistic:.2f}",
+            "with what": f"{spearmanr(accuracy[random], predicted).statistic:.2f}",
+            "with counting": f"{spearmanr(accuracy[random], parameters).statistic:.2f}",
+        }
+        for start, fact in facts.items():
+            (label,) = (label for label in stated if label.startswith(start))
+            assert stated[label][place] == fact, label

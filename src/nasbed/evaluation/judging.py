@@ -103,6 +103,19 @@ def best_validation(runs: Runs, benchmark: Benchmark) -> float:
     return runs.setup.objective.best_of([run.value for run in runs.runs])
 
 
+def unpaired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
+    """Final values by method and seed as an array ``[methods, seeds]`` of the seeds that any method has, NaN where one
+    has none.
+
+    >>> unpaired({"rs": {0: 1.0, 1: 2.0}, "re": {1: 1.5, 2: 0.0}}).tolist()
+    [[1.0, 2.0, nan], [nan, 1.5, 0.0]]
+    """
+    seeds = sorted({seed for row in rows.values() for seed in row})
+    return np.array([[row.get(seed, np.nan) for seed in seeds] for row in rows.values()], dtype=np.float64).reshape(
+        len(rows), len(seeds)
+    )
+
+
 def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
     """Final values by method and seed as an array ``[methods, seeds]`` of the seeds that every method has, NaN where a
     run had no value.
@@ -118,8 +131,8 @@ def paired(rows: Mapping[str, Mapping[int, float]]) -> NDArray[np.float64]:
 
 def evaluation_numbers(runs: Runs, line: Trajectory) -> NDArray[np.float64]:
     """The numbers of the evaluations that a trajectory has, which begins with the first that has a value."""
-    total = next(len(run) for run in runs.runs if (run.method, run.seed) == (line.method, line.seed))
-    return np.arange(total - len(line.time_s) + 1, total + 1, dtype=np.float64)
+    numbers = next(run.numbers for run in runs.runs if (run.method, run.seed) == (line.method, line.seed))
+    return numbers[len(numbers) - len(line.time_s) :].astype(np.float64)
 
 
 def by_seed(runs: Runs, rows: Sequence[tuple[Trajectory, NDArray[np.float64]]]) -> NDArray[np.float64]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nasbed.core.status import FAILED
 from nasbed.evaluation.repeats import repeated_share
 from nasbed.experiments.budget import Budget
 
@@ -54,11 +53,11 @@ class MethodRuns:
 
     @property
     def evaluations(self) -> int:
-        return sum(len(run) for run in self.runs)
+        return sum(run.evaluations for run in self.runs)
 
-    def share(self, mask: Callable[[Run], Any]) -> float:
-        """The share of all evaluations that a mask chooses; 0 without any evaluation."""
-        return sum(int(np.sum(mask(run))) for run in self.runs) / max(self.evaluations, 1)
+    def share(self, count: Callable[[Run], int]) -> float:
+        """The share of all evaluations that are counted; 0 without any evaluation."""
+        return sum(map(count, self.runs)) / max(self.evaluations, 1)
 
 
 def remarks_on(runs: Runs, *, repeated: Mapping[str, float], top_fidelity: int, order: Sequence[str]) -> list[Remark]:
@@ -82,7 +81,7 @@ def remarks_on(runs: Runs, *, repeated: Mapping[str, float], top_fidelity: int, 
 
 def failed_share(run: Run) -> float:
     """The share of a run's evaluations that failed; 0 for a run without any."""
-    return float((run.status == FAILED).mean()) if len(run) else 0.0
+    return run.failed / run.evaluations if run.evaluations else 0.0
 
 
 def run_remarks(runs: Runs, benchmark: Benchmark, methods: Sequence[str]) -> list[Remark]:
@@ -100,7 +99,7 @@ def run_remarks(runs: Runs, benchmark: Benchmark, methods: Sequence[str]) -> lis
 
 def failed_evaluations(runs: Sequence[Run]) -> tuple[int, int]:
     """How many evaluations failed, and of how many."""
-    return sum(int((run.status == FAILED).sum()) for run in runs), sum(len(run) for run in runs)
+    return sum(run.failed for run in runs), sum(run.evaluations for run in runs)
 
 
 def marked_seeds(runs: Sequence[Run]) -> list[int]:
@@ -115,20 +114,20 @@ def _own_statements(group: MethodRuns) -> Iterator[str]:
 
 def _in_start(group: MethodRuns) -> Iterator[str]:
     """A method is ranked by what it learned only if its runs continue after its start."""
-    with_start = [run for run in group.runs if run.random_start is not None and len(run)]
+    with_start = [run for run in group.runs if run.random_start is not None and run.evaluations]
     if not with_start:
         return
     start = max(run.random_start or 0 for run in with_start)
-    longest = max(len(run) for run in with_start)
+    longest = max(run.evaluations for run in with_start)
     guided = "warm_start" in group.settings or "filter" in group.settings
     ranked = "what its proxy chose" if guided else "random search"
-    if all(len(run) <= (run.random_start or 0) for run in with_start):
+    if all(run.evaluations <= (run.random_start or 0) for run in with_start):
         yield (
             f"{group.method} never left its start: it takes {start} evaluations and a run has {longest}. What is "
             f"ranked here is {ranked}."
         )
         return
-    share = float(np.mean([min(1.0, (run.random_start or 0) / len(run)) for run in with_start]))
+    share = float(np.mean([min(1.0, (run.random_start or 0) / run.evaluations) for run in with_start]))
     if share > MOSTLY:
         yield f"{group.method} is mostly {ranked}: {percent(share)} of its evaluations are its start of {start}."
 
@@ -136,7 +135,7 @@ def _in_start(group: MethodRuns) -> Iterator[str]:
 def _mixed_fidelities(group: MethodRuns) -> Iterator[str]:
     if np.isfinite(group.budget.seconds):
         return
-    lower = group.share(lambda run: run.fidelity < group.top_fidelity)
+    lower = group.share(lambda run: run.below(group.top_fidelity))
     if lower > 0:
         yield (
             f"Of the evaluations of {group.method}, {percent(lower)} are below the highest fidelity, "
@@ -148,7 +147,7 @@ def _mixed_fidelities(group: MethodRuns) -> Iterator[str]:
 def _without_time(group: MethodRuns) -> Iterator[str]:
     if not np.isfinite(group.budget.seconds):
         return
-    free = group.share(lambda run: (run.end_s == run.start_s) & (run.status != FAILED))
+    free = group.share(lambda run: run.free)
     if free > 0:
         yield (
             f"Of the evaluations of {group.method}, {percent(free)} have no time in the benchmark, or add none, and "
@@ -157,7 +156,7 @@ def _without_time(group: MethodRuns) -> Iterator[str]:
 
 
 def _failure_remarks(group: MethodRuns) -> Iterator[str]:
-    count = sum(int((run.status == FAILED).sum()) for run in group.runs)
+    count, _ = failed_evaluations(group.runs)
     by_kind = {_QUOTED.sub("", reason): reason for run in reversed(group.runs) for reason in reversed(run.refusals)}
     reasons = list(reversed(by_kind.values()))[:SHOWN_REASONS]
     marked = marked_seeds(group.runs)

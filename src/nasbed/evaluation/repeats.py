@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 def repeated_share(run: Run, space: SearchSpace) -> float:
     """The share of a run's evaluations that repeat an earlier architecture, in canonical form, at the same fidelity;
     NaN for a run without evaluations."""
+    if run.condensed is not None:
+        return run.condensed.repeated
     if not len(run):
         return float("nan")
     codes = run.codes.copy()

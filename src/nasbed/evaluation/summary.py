@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.json_values import plain
-from nasbed.core.status import FAILED
-from nasbed.evaluation.judging import JudgedRuns, Trajectory, judge, paired
+from nasbed.evaluation.judging import JudgedRuns, Trajectory, judge, unpaired
 from nasbed.evaluation.ranks import mean_ranks
-from nasbed.evaluation.remarks import SHOWN_REASONS, Remark, marked_seeds, remarks_on
+from nasbed.evaluation.remarks import SHOWN_REASONS, Remark, failed_evaluations, marked_seeds, remarks_on
 from nasbed.evaluation.repeats import repeated_share
 from nasbed.evaluation.significance import (
     Interval,
@@ -88,8 +87,9 @@ class ComparisonSummary:
     judged_by: str  # the metric of the test regret; a validation metric where there are no test results, or nothing
     unit: str  # of regrets
     methods: Sequence[MethodSummary]
-    common_seeds: int
-    p: NDArray[np.float64]  # Wilcoxon, paired by seed [methods, methods]
+    common_seeds: int  # that all methods have
+    paired_seeds: int  # the most that two methods have in common
+    p: NDArray[np.float64]  # Wilcoxon, paired by the seeds that two methods have in common [methods, methods]
     holm: NDArray[np.float64]
     superiority: NDArray[np.float64]  # the chance that the row's method ends with less regret than the column's
     friedman_p: float  # NaN for one method
@@ -137,7 +137,7 @@ class ComparisonSummary:
     def can_tell(self) -> bool:
         """Whether the test has seeds enough to call any difference significant."""
         pairs = len(self.methods) * (len(self.methods) - 1) // 2
-        return self.common_seeds > 0 and 2.0 ** (1 - self.common_seeds) * pairs < LEVEL
+        return self.paired_seeds > 0 and 2.0 ** (1 - self.paired_seeds) * pairs < LEVEL
 
     def broken(self) -> list[tuple[str, str, list[int]]]:
         """The runs that broke, in the order of the standings: method, error, seeds."""
@@ -192,10 +192,13 @@ def summarise(
     judged = judged or judge(runs.finished, benchmark)
     traded = traded or tradeoffs(runs.finished, benchmark, best=judged.validation_best)
     losses = _losses(runs, judged)
-    count, common = losses.shape
+    has_run = ~np.isnan(losses)
+    in_common = losses[:, has_run.all(axis=0)]
+    count, common = in_common.shape
+    shared = np.triu(has_run.astype(np.int64) @ has_run.T, 1)
     ranked: Sequence[Interval] = [Interval(*[NOT_KNOWN] * 3)] * count
     if common:
-        ranks = mean_ranks(losses, rng)
+        ranks = mean_ranks(in_common, rng)
         ranked = [Interval(*map(float, item)) for item in zip(ranks.mean, ranks.low, ranks.high, strict=True)]
     areas = _areas(judged)
     several = common > 0 and count > 1
@@ -222,12 +225,13 @@ def summarise(
             for method, rank in zip(runs.methods, ranked, strict=True)
         ],
         common_seeds=common,
+        paired_seeds=int(shared.max()) if count > 1 else common,
         p=tested.p,
         holm=tested.holm,
         superiority=np.array(
             [[superiority(losses_of_row, losses_of_column) for losses_of_column in losses] for losses_of_row in losses]
         ),
-        friedman_p=friedman(losses).p if several else NOT_KNOWN,
+        friedman_p=friedman(in_common).p if several else NOT_KNOWN,
         critical_difference=critical_difference(count, common) if several else NOT_KNOWN,
         second=traded.second.key if traded else "",
         reference=traded.reference if traded else (NOT_KNOWN, NOT_KNOWN),
@@ -249,25 +253,25 @@ def _remarks(runs: Runs, summary: ComparisonSummary, benchmark: Benchmark) -> li
 
 
 def _too_few_seeds(summary: ComparisonSummary) -> list[Remark]:
-    count, pairs = summary.common_seeds, len(summary.methods) * (len(summary.methods) - 1) // 2
+    count, pairs = summary.paired_seeds, len(summary.methods) * (len(summary.methods) - 1) // 2
     if not pairs or summary.can_tell:
         return []
     text = (
-        f"With {count} seed{'s' if count != 1 else ''} that all methods have and {pairs} "
+        f"With {count} seed{'s' if count != 1 else ''} that two methods share and {pairs} "
         f"pair{'s' if pairs != 1 else ''} of methods no difference can be significant, however large: run more seeds."
     )
     return [Remark("seeds", "", text)]
 
 
 def _losses(runs: Runs, judged: JudgedRuns) -> NDArray[np.float64]:
-    """The final regrets ``[methods, seeds]`` of the seeds that all methods have; infinite for a run that broke or found
-    nothing, so that it ranks last."""
+    """The final regrets ``[methods, seeds]`` of all seeds; infinite for a run that broke or found nothing, so that it
+    ranks last, and NaN where a method has no run."""
     final_regret = _final_test if judged.judge is not None else _final_validation
     rows = {method: dict.fromkeys((run.seed for run in runs.of(method)), np.inf) for method in runs.methods}
     for trajectory in judged.trajectories:
-        rows[trajectory.method][trajectory.seed] = final_regret(trajectory)
-    table = paired(rows)
-    return np.where(np.isnan(table), np.inf, table)
+        final = final_regret(trajectory)
+        rows[trajectory.method][trajectory.seed] = np.inf if math.isnan(final) else final
+    return unpaired(rows)
 
 
 def _method(
@@ -296,12 +300,12 @@ def _method(
     finished = [run for run in runs if not run.error]
     validation = np.array([_final_validation(trajectory) for trajectory in trajectories])
     test = np.array([_final_test(trajectory) for trajectory in trajectories])
-    failed = sum(int((run.status == FAILED).sum()) for run in runs)
+    failed, evaluations = failed_evaluations(runs)
     return MethodSummary(
         method=runs[0].method,
         seeds=len(runs),
         errors={run.seed: run.error for run in runs if run.error},
-        evaluations=_mean([len(run) for run in finished]),
+        evaluations=_mean([run.evaluations for run in finished]),
         validation_regret=bootstrap_interval(validation, rng),
         validation_regret_median=_median(validation),
         test_regret=bootstrap_interval(test, rng),
@@ -310,10 +314,10 @@ def _method(
         time_to_best_s=_median(np.array([_time_to_best(trajectory) for trajectory in trajectories])),
         area=bootstrap_interval([areas(trajectory) for trajectory in trajectories], rng),
         thinking_s=_mean([run.thinking_s for run in finished]),
-        repeated=_mean([repeated_share(run, space) for run in finished if len(run)]),
+        repeated=_mean([repeated_share(run, space) for run in finished if run.evaluations]),
         hypervolume=bootstrap_interval([volumes[seed] for seed in sorted(volumes)], rng),
         failed=failed,
-        failed_share=failed / max(sum(len(run) for run in runs), 1),
+        failed_share=failed / max(evaluations, 1),
         failed_seeds=marked_seeds(runs),
         refusals=list(dict.fromkeys(reason for run in runs for reason in run.refusals))[:SHOWN_REASONS],
         out_of_date=out_of_date,

@@ -19,6 +19,7 @@ from nasbed.core.errors import BadFile, InvalidOption, first_line, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.metric import Metric
 from nasbed.core.presentation.upward import call_facade, html_view
+from nasbed.core.status import FAILED
 from nasbed.experiments.provenance import Provenance
 from nasbed.experiments.run_checks import (
     COLUMNS,
@@ -44,6 +45,19 @@ SAME_IN_A_FOLDER = ("benchmark", "budget", "workers", "charge_thinking", "contin
 """The fields of a setup that all runs of a folder, and all runs that are compared, have in common."""
 MOST_REASONS = 3
 """How many different reasons for refused evaluations are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condensed:
+    """What a run knows of all its evaluations after most of them were dropped (:mod:`nasbed.leaderboard.condensing`)."""
+
+    numbers: NDArray[np.int64]  # of the evaluations that are left, from 1
+    evaluations: int
+    failed: int
+    below_top: int  # at a lower fidelity than the benchmark's highest
+    free: int  # took no simulated time, and did not fail
+    repeated: float  # the share that repeats an earlier architecture at the same fidelity
+    proposals: bytes  # a digest of all proposals in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +94,37 @@ class Run:
     """The traceback of the error; a text file next to the run stores it, see :func:`traceback_file`."""
     made_by: Provenance | None = None
     """The provenance of the run; None if it was not recorded."""
+    condensed: Condensed | None = None
+    """The numbers and counts of evaluations, where the arrays do not have all of them."""
 
     def __len__(self) -> int:
         return len(self.value)
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The number of each evaluation that the arrays have, from 1."""
+        return np.arange(1, len(self) + 1) if self.condensed is None else self.condensed.numbers
+
+    @property
+    def evaluations(self) -> int:
+        """How many evaluations the run made."""
+        return len(self) if self.condensed is None else self.condensed.evaluations
+
+    @property
+    def failed(self) -> int:
+        """How many evaluations failed."""
+        return int((self.status == FAILED).sum()) if self.condensed is None else self.condensed.failed
+
+    @property
+    def free(self) -> int:
+        """How many evaluations took no simulated time although they did not fail."""
+        if self.condensed is not None:
+            return self.condensed.free
+        return int(((self.end_s == self.start_s) & (self.status != FAILED)).sum())
+
+    def below(self, top_fidelity: int) -> int:
+        """How many evaluations were at a lower fidelity than the benchmark's highest."""
+        return int((self.fidelity < top_fidelity).sum()) if self.condensed is None else self.condensed.below_top
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ def _columns(run: Run, runs: Runs, searched: SearchSpace, others: list[str]) -> 
     return {
         "method": np.full(count, run.method, dtype=object),
         "seed": np.full(count, run.seed),
-        "evaluation": np.arange(1, count + 1),
+        "evaluation": run.numbers,
         "architecture": texts,
         "fidelity": run.fidelity,
         "status": np.array([STATUSES[number].value for number in run.status.tolist()], dtype=object),
@@ -109,7 +109,7 @@ def _columns(run: Run, runs: Runs, searched: SearchSpace, others: list[str]) -> 
         "start_s": run.start_s,
         "end_s": run.end_s,
         "incumbent": np.where(known, run.value[index], np.nan) if count else missing,
-        "incumbent_evaluation": np.where(known, index + 1.0, np.nan),
+        "incumbent_evaluation": np.where(known, run.numbers[index], np.nan) if count else missing,
     }
 
 

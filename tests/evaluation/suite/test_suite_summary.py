@@ -13,7 +13,7 @@ from nasbed.evaluation.suite import SuiteSummary, summarise_suite
 from nasbed.experiments.runs import Run
 from nasbed.experiments.suites import BenchmarkRuns, SuiteRuns
 from nasbed.reports.suite.tables import benchmark_table
-from nasbed.reports.suite.words import suite_verdict
+from nasbed.reports.suite.words import remarks_of, suite_verdict
 from support.runs import Formula, runs_of, search
 from support.tables import TEST, additive
 
@@ -105,7 +105,7 @@ def test_curve_has_the_regret_after_so_many_evaluations(summary: SuiteSummary) -
     evaluations = int(np.floor(summary.shares[at] * 40 + 1e-9))
     run = RUNS[0][0]
     first = replace(run, codes=run.codes[:evaluations], value=run.value[:evaluations])
-    assert summary.benchmarks[0].curves[0, 0, at] == pytest.approx(final_regret(first) / summary.benchmarks[0].scale)
+    assert summary.benchmarks[0].curves[0][0, at] == pytest.approx(final_regret(first) / summary.benchmarks[0].scale)
 
 
 def test_broken_runs_rank_last_and_are_left_out_of_means() -> None:
@@ -116,6 +116,21 @@ def test_broken_runs_rank_last_and_are_left_out_of_means() -> None:
     kept = [final_regret(run) for run in broken if run.method == "best" and not run.error]
     expected = np.mean([np.mean(kept) / result.benchmarks[0].scale, result.benchmarks[1].losses[place]])
     assert result.final_regret("best").estimate == pytest.approx(expected)
+
+
+def test_method_with_few_seeds_costs_the_others_none_of_theirs(summary: SuiteSummary) -> None:
+    """Means are over the seeds of each method, tests over those that two methods share, ranks over those of all."""
+    few = [[run for run in runs if run.method != "rs" or run.seed < 2] for runs in RUNS]
+    result = summarise_suite(made_up(few), np.random.default_rng(0), resamples=20)
+    for benchmark, same, runs in zip(result.benchmarks, summary.benchmarks, few, strict=True):
+        finals = [final_regret(run) for run in runs if run.method == "rs"]
+        assert benchmark.losses[0] == pytest.approx(np.mean(finals) / benchmark.scale)
+        assert benchmark.losses[1:] == pytest.approx(same.losses[1:])
+        assert benchmark.summary.p[1, 2] == same.summary.p[1, 2] < 0.05
+        assert benchmark.summary.p[0, 1] == pytest.approx(0.5), "two pairs of equal sign"
+        assert (benchmark.common.shape[1], benchmark.summary.paired_seeds) == (2, SEEDS)
+    assert result.record("best", "middle") == summary.record("best", "middle")
+    assert "rs has 2 seeds, the other methods have 8" in remarks_of(result)[0]
 
 
 def test_methods_without_runs_on_some_benchmark_are_omitted_and_named() -> None:
@@ -130,4 +145,4 @@ def test_suite_can_be_judged_by_what_methods_saw() -> None:
     result = summarise_suite(made_up(RUNS, judged_by="validation"), np.random.default_rng(0), resamples=20)
     run = next(run for run in RUNS[0] if run.method == "rs")
     best = max(float(np.nanmax(other.value)) for other in RUNS[0])
-    assert result.benchmarks[0].curves[0, 0, -1] * result.benchmarks[0].scale == pytest.approx(best - run.value.max())
+    assert result.benchmarks[0].curves[0][0, -1] * result.benchmarks[0].scale == pytest.approx(best - run.value.max())

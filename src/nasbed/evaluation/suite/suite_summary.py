@@ -40,15 +40,17 @@ best."""
 class SuiteBenchmark:
     """The comparison on one benchmark. Arrays follow the order of the suite's methods.
 
-    ``scale`` is the regret of a random architecture. ``curves`` are normalised regrets over shares of the budget, for
-    the seeds that all methods have; NaN before a run has an incumbent, and for one that broke. ``losses`` are the mean
-    final normalised regrets of the runs that did not break, infinite where half of them or more did.
+    ``scale`` is the regret of a random architecture. ``curves`` are normalised regrets over shares of the budget, those
+    of each method for its own seeds, and ``common`` for the seeds that all methods have; NaN before a run has an
+    incumbent, and for one that broke. ``losses`` are the mean final normalised regrets of the runs that did not break,
+    infinite where half of them or more did.
     """
 
     name: str
     summary: ComparisonSummary
     scale: float
-    curves: Floats  # [methods, seeds, POINTS]
+    curves: Sequence[Floats]  # by method: [its seeds, POINTS]
+    common: Floats  # [methods, seeds, POINTS]
     losses: Floats  # [methods]
 
     @property
@@ -183,7 +185,8 @@ class SuiteSummary:
 def summarise_suite(suite: SuiteRuns, rng: np.random.Generator, *, resamples: int = 1000) -> SuiteSummary:
     """Compare methods over all benchmarks of a suite.
 
-    Compared are the methods that have runs on every benchmark, by the seeds that all of them have there.
+    Compared are the methods that have runs on every benchmark: by means over the seeds that each has there, by tests on
+    the seeds that two of them share, and by ranks over the seeds that all of them have.
 
     Args:
         suite: the runs and the benchmarks that judge them.
@@ -199,7 +202,7 @@ def summarise_suite(suite: SuiteRuns, rng: np.random.Generator, *, resamples: in
     omitted = sorted({method for names in present for method in names} - set(methods))
     benchmarks = [_benchmark(part, methods, rng, by_test=suite.judged_by == "test") for part in suite.benchmarks]
     losses = np.stack([item.losses for item in benchmarks], axis=1)
-    ranked = [ranks(item.curves) for item in benchmarks]
+    ranked = [ranks(item.common) for item in benchmarks]
     several = len(methods) > 1
     return SuiteSummary(
         title=suite.title,
@@ -268,10 +271,17 @@ def _benchmark(
     rows = [
         (line, at_times(_share_of_budget(runs, line), normalised(values, scale), grid_s=grid)) for line, values in lines
     ]
-    curves = by_seed(runs, rows)
-    if not curves.shape[1]:
+    common = by_seed(runs, rows)
+    if not common.shape[1]:
         raise InvalidOption(f"the methods on {part.name} have no seed in common; run the same seeds of each")
-    return SuiteBenchmark(part.name, summary, scale, curves, _losses(summary, methods, curves))
+    curves = [_own_curves(runs, method, rows) for method in methods]
+    return SuiteBenchmark(part.name, summary, scale, curves, common, _losses(summary, methods, curves))
+
+
+def _own_curves(runs: Runs, method: str, rows: Sequence[tuple[Trajectory, Floats]]) -> Floats:
+    """``[seeds, places]`` of one method, NaN for a run that broke or found nothing."""
+    values = {line.seed: row for line, row in rows if line.method == method}
+    return np.stack([values.get(run.seed, np.full(POINTS, np.nan)) for run in runs.of(method)])
 
 
 def _share_of_budget(runs: Runs, line: Trajectory) -> Floats:
@@ -283,7 +293,7 @@ def _share_of_budget(runs: Runs, line: Trajectory) -> Floats:
     return evaluation_numbers(runs, line) / budget.evaluations
 
 
-def _losses(summary: ComparisonSummary, methods: Sequence[str], curves: Floats) -> Floats:
+def _losses(summary: ComparisonSummary, methods: Sequence[str], curves: Sequence[Floats]) -> Floats:
     finished = {method.method: 2 * method.finished > method.seeds for method in summary.methods}
     losses = np.full(len(methods), np.inf)
     for i, method in enumerate(methods):

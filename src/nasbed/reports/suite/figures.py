@@ -58,8 +58,8 @@ def _benchmark_panel(
     item: SuiteBenchmark, summary: SuiteSummary, styles: Mapping[str, LineStyle], *, on_page: bool
 ) -> Chart:
     curves = []
-    for method, table in zip(summary.methods, item.curves * item.scale, strict=True):
-        started = table[np.isfinite(table).any(axis=1)]
+    for method, table in zip(summary.methods, item.curves, strict=True):
+        started = item.scale * table[np.isfinite(table).any(axis=1)]
         if len(started):
             band = bands(started)
             curves.append(MethodCurve(method, summary.shares, band.low, band.median, band.high))

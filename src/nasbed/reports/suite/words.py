@@ -44,7 +44,7 @@ def p_text(p: float) -> str:
 
 def lead(summary: SuiteSummary) -> str:
     """What was compared, in one sentence."""
-    seeds = sorted({item.summary.common_seeds for item in summary.benchmarks})
+    seeds = sorted({method.seeds for item in summary.benchmarks for method in item.summary.methods})
     spread = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
     return (
         f"{count_text(len(summary.methods), 'method')} on {count_text(len(summary.benchmarks), 'benchmark')}, {spread} "
@@ -130,6 +130,7 @@ def remarks_of(summary: SuiteSummary) -> list[str]:
         lines.append(f"Benchmarks of the suite that are not in this comparison: {absent}.")
     if summary.omitted:
         lines.append(f"Left out, as some benchmark has no runs of them: {', '.join(summary.omitted)}.")
+    lines += _seeds_remark(summary)
     unknown = [item.name for item in summary.benchmarks if item.summary.best_of_runs]
     if unknown:
         lines.append(
@@ -141,6 +142,23 @@ def remarks_of(summary: SuiteSummary) -> list[str]:
         for remark in item.summary.remarks:
             by_text.setdefault(remark.text, []).append(item.name)
     return [*lines, *(f"{', '.join(names)}: {text}" for text, names in by_text.items())]
+
+
+def _seeds_remark(summary: SuiteSummary) -> list[str]:
+    """How numbers of seeds differ, and what follows; nothing if all methods have the same."""
+    by_seeds: dict[str, list[str]] = {}
+    for method in summary.methods:
+        counts = {row.seeds for item in summary.benchmarks for row in item.summary.methods if row.method == method}
+        few, many = min(counts), max(counts)
+        by_seeds.setdefault(count_text(few, "seed") if few == many else f"{few} to {many} seeds", []).append(method)
+    if len(by_seeds) < 2:
+        return []
+    (usual, _), *others = sorted(by_seeds.items(), key=lambda item: -len(item[1]))
+    clauses = [f"{listed(names)} {'has' if len(names) == 1 else 'have'} {seeds}" for seeds, names in others]
+    return [
+        f"{'; '.join(clauses)}, the other methods have {usual.removesuffix(' seeds').removesuffix(' seed')}. Means are "
+        "over the seeds of each method, tests over those that two methods share, and ranks over those that all share."
+    ]
 
 
 def order_text(names: list[str], values: list[float]) -> str:

@@ -92,6 +92,30 @@ def module_fingerprint(text: str) -> str:
     return _digest(source_files(Path(spec.origin), package=spec.parent or ""))
 
 
+def package_fingerprint(kind: type, package: str) -> str:
+    """The SHA-256 of the module that defines a class and of the modules of a package, such as ``nasbed.optimizers``,
+    that it imports, directly or through others. It tells two states of one version apart."""
+    files: dict[str, Path] = {}
+    waiting = [kind.__module__]
+    while waiting:
+        name = waiting.pop()
+        file = None if name in files else _module_file(name)
+        if file is not None:
+            files[name] = file
+            inside = name if file.stem == "__init__" else name.rpartition(".")[0]
+            waiting += [imported for imported in _imports(file, inside) if imported.startswith(f"{package}.")]
+    return _digest(files)
+
+
+def _module_file(name: str) -> Path | None:
+    """The file of a module, None for what is none, as a class of one."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return Path(spec.origin) if spec is not None and spec.origin and Path(spec.origin).is_file() else None
+
+
 def source_files(path: Path, *, package: str = "") -> dict[str, Path]:
     """The file, under its name, and the user's modules that it imports, directly or through others, by module.
 

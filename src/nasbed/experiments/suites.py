@@ -46,6 +46,8 @@ class SuiteRuns:
     judged_by: str
     benchmarks: Sequence[BenchmarkRuns]
     missing: Mapping[str, str]
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Where runs come from that were not made here, by method: ``reference``, or whose submission it is."""
 
     def summary(self) -> Any:
         """The statistics over all benchmarks, a :class:`nasbed.evaluation.suite.SuiteSummary`: ``standings()``,

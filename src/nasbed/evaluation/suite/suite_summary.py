@@ -254,7 +254,8 @@ def _benchmark(
     part: BenchmarkRuns, methods: Sequence[str], rng: np.random.Generator, *, by_test: bool
 ) -> SuiteBenchmark:
     setup = replace(part.runs.setup, methods=tuple(methods))
-    runs = replace(part.runs, setup=setup, runs=[run for run in part.runs.runs if run.method in methods])
+    without_costs = [replace(run, others={}) for run in part.runs.runs if run.method in methods]
+    runs = replace(part.runs, setup=setup, runs=without_costs)  # a page over a suite shows no trade-offs
     judged = judge(runs.finished, part.benchmark)
     if not by_test:
         judged = replace(judged, judge=None, test_best=math.nan)

@@ -34,6 +34,7 @@ LAYERS = [
     {"experiments"},
     {"challenge"},
     {"evaluation"},
+    {"leaderboard"},
     {"drawing"},
     {"reports"},
     {"terminal"},

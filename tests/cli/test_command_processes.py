@@ -25,6 +25,7 @@ COMMANDS: dict[tuple[str, ...], int] = {
     ("results", "info", "no/such"): 2,
     ("report", "no/such", *OUT): 2,
     ("suite", "show", "no-such"): 2,
+    ("leaderboard", "verify", "no/such.nbr"): 2,
     ("tune", "no/such", *OUT): 2,
     ("release", "no/such.toml", *OUT): 2,
     ("validate", "no/such", *OUT): 2,

@@ -50,12 +50,14 @@ class PageReader(HTMLParser):
 
 
 def check_page(path: Path) -> PageReader:
-    """One stylesheet, the same on every page, with colours for the dark; nothing from elsewhere; every figure in its
-    place, and no number on it with an SI prefix."""
+    """One stylesheet, the same on every page, with colours for the dark; nothing from elsewhere, links only to files
+    below the page; every figure in its place, and no number on it with an SI prefix."""
     html = path.read_text(encoding="utf-8")
     reader = PageReader(html)
     assert reader.styles == [STYLE] and "@media (prefers-color-scheme: dark)" in STYLE
-    assert reader.values("src") == reader.values("href") == []
+    assert reader.values("src") == []
+    links = [(path.parent / link).resolve() for link in reader.values("href")]
+    assert all(link.is_file() and link.is_relative_to(path.parent.resolve()) for link in links)
     assert not {"link", "img", "iframe", "object"} & {tag for tag, _ in reader.tags}
     assert not re.search(r"@import|url\(['\"]?http", html)
     policies = [attributes["content"] for _, attributes in reader.tags if "http-equiv" in attributes]

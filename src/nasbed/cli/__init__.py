@@ -14,6 +14,7 @@ from nasbed.cli import (
     fetch,
     fit,
     import_,
+    leaderboard,
     list_,
     network,
     query,
@@ -55,6 +56,7 @@ app.add_typer(results.app, name="results", rich_help_panel=BENCHMARKS)
 app.command(rich_help_panel=SEARCH)(run.run)
 app.command(rich_help_panel=SEARCH)(report.report)
 app.add_typer(suite.app, name="suite", rich_help_panel=SEARCH)
+app.add_typer(leaderboard.app, name="leaderboard", rich_help_panel=SEARCH)
 app.command(rich_help_panel=SEARCH)(oneshot_command.oneshot)
 app.add_typer(challenge.app, name="challenge", rich_help_panel=SEARCH)
 app.add_typer(collect.app, name="collect", rich_help_panel=MAKING)

@@ -94,6 +94,14 @@ def run(
     processes: Processes = None,
     engine: method_options.EngineName = "local",
     timeout: method_options.RunTimeout = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="reference|FILE",
+            help="Compare with the reference runs that come with the package, or with a file of runs, which are not "
+            "run again; may be given several times.",
+        ),
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The folder of all runs and the page; the same command resumes there.")
     ] = Path("suite-runs"),
@@ -108,6 +116,8 @@ def run(
 
     Example: nasbed suite run quick --optimizers rs,re,ls,bananas,my.py:Mine --seeds 10 --out quick-runs
 
+    Example: nasbed suite run quick --optimizers my.py:Mine --against reference --out mine
+
     Example: nasbed suite run unseen --optimizers rs,re,ls --figures --format pdf --out for-the-paper
 
     Example: nasbed suite run mine.toml --optimizers rs,re --engine ray --out mine
@@ -117,8 +127,10 @@ def run(
 
     from nasbed.benchmarks.suites import load_suite
     from nasbed.experiments.suites import run_suite
+    from nasbed.leaderboard.joining import files_for, join
 
     chosen = load_suite(suite)
+    files = files_for(chosen, against or [])
     methods = method_options.chosen_methods(optimizers)
     total = len(methods) * (chosen.seeds if seeds is None else seeds)
     with run_bars({entry.name: total for entry in chosen.benchmarks}) as report_finished:
@@ -142,7 +154,7 @@ def run(
             progress=report_run,
             on_note=note,
         )
-    print_suite_report(runs, out, formats=formats)
+    print_suite_report(join(runs, files), out, formats=formats)
 
 
 def print_suite_report(runs: SuiteRuns, out: Path, *, formats: Iterable[str] = ()) -> None:

@@ -77,6 +77,14 @@ class FigureGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class PageLinks:
+    """Links to files beside the page, by text."""
+
+    files: Mapping[str, str]
+    template: ClassVar[str] = "links"
+
+
+@dataclass(frozen=True, slots=True)
 class PageCard:
     """One entry of a catalogue: a name, a description, a figure, facts."""
 

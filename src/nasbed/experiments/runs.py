@@ -49,7 +49,7 @@ MOST_REASONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Condensed:
-    """What a run knows of all its evaluations after most of them were dropped (:mod:`nasbed.leaderboard.condensing`)."""
+    """What a run knows of its evaluations after most were dropped, see :mod:`nasbed.leaderboard.condensing`."""
 
     numbers: NDArray[np.int64]  # of the evaluations that are left, from 1
     evaluations: int

@@ -19,6 +19,7 @@ from nasbed.experiments.provenance import Method
 from nasbed.experiments.suites import SuiteRuns, run_suite
 from nasbed.facade.arguments import check_settings, engine_of, method_list
 from nasbed.facade.comparing import print_error
+from nasbed.leaderboard.joining import files_for, join
 from nasbed.reports.suite.page import write_suite_report
 from nasbed.reports.suite.tables import standings_rows
 from nasbed.reports.suite.words import NORMALISED, lead, suite_verdict
@@ -38,6 +39,7 @@ def suite(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     preset: str = "",
     skip_missing: bool = False,
+    against: str | Path | Iterable[str | Path] = (),
     progress: bool = True,
 ) -> SuiteRuns:
     """Run search methods on every benchmark of a suite, as ``nasbed suite run`` does.
@@ -56,6 +58,8 @@ def suite(
         settings: by method and name: ``{"re": {"sample_size": 5}}``.
         preset: the paper that other settings are from, such as ``nb101``.
         skip_missing: whether to leave out benchmarks that are not here; otherwise they raise.
+        against: ``"reference"``, the runs that come with the package, or files of runs, to compare with. Their methods
+            are not run again.
         progress: whether a notebook or a terminal shows progress bars.
     """
     chosen = name if isinstance(name, Suite) else load_suite(name)
@@ -63,6 +67,8 @@ def suite(
     check_settings(settings)
     if seeds is not None:
         seeds = whole_number("seeds", seeds, least=1)
+    names = [against] if isinstance(against, str | Path) else list(against)
+    files = files_for(chosen, names)
     total = len(compared) * (chosen.seeds if seeds is None else seeds)
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory()) if out is None else out
@@ -74,7 +80,7 @@ def suite(
                 report_finished(benchmark)
             print_error(f"{benchmark}: {method}", seed, error)
 
-        return run_suite(
+        runs = run_suite(
             chosen,
             compared,
             out=folder,
@@ -86,6 +92,7 @@ def suite(
             progress=report_run,
             on_note=note,
         )
+        return join(runs, files)
 
 
 def suite_summary(runs: SuiteRuns) -> SuiteSummary:

@@ -51,8 +51,8 @@ def read_columns(path: Path, format: str) -> tuple[dict[str, Any], dict[str, NDA
     if not stated.startswith(f"{kind} ".encode()) or len(stated) > 2 * len(format):
         raise BadFile(f"{path} is not a file of {kind}; give one that nasbed wrote")
     if stated != format.encode():
-        found = shorten(stated.decode("utf-8", "replace"))
-        raise BadFile(f"{path} is {found}, this nasbed reads version {version}; use the nasbed that wrote it")
+        other = shorten(stated.decode("utf-8", "replace"))
+        raise BadFile(f"{path} is {other}, this nasbed reads version {version}; use the nasbed that wrote it")
     payload = _unpacked(rest[_DIGEST:])
     if payload is None or hashlib.sha256(payload).digest() != rest[:_DIGEST]:
         raise BadFile(f"{path} is damaged or was changed: its SHA-256 is another; get it again")

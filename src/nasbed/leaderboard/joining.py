@@ -32,8 +32,8 @@ def load_reference(suite: str) -> RunFile:
     path = _reference_folder() / f"{suite}{SUFFIX}"
     if suite not in reference_suites():
         raise InvalidOption(
-            f"there are no reference runs of {shorten(suite or 'this suite')}; those of {', '.join(reference_suites())} "
-            "come with the package, 'nasbed leaderboard make' makes others"
+            f"there are no reference runs of {shorten(suite)}; with the package come those of "
+            f"{', '.join(reference_suites())}, and 'nasbed leaderboard make' makes others"
         )
     return load_run_file(path)
 
@@ -47,19 +47,21 @@ def files_for(suite: Suite, names: Sequence[str | Path]) -> list[RunFile]:
 
 
 def check_suite(file: RunFile, suite: Suite, name: str) -> None:
-    """Raise unless runs of a suite can stand beside those of a file: every benchmark of the suite is in the file, with
-    the same bytes, budget and workers."""
+    """Raise unless runs of a suite can stand beside those of a file, which has every benchmark of the suite that is
+    here, with the same bytes, budget and workers."""
     if file.judged_by != suite.judged_by:
         raise InvalidOption(f"{name} is judged by {file.judged_by} results, {suite.title} by {suite.judged_by}")
     records = {record.name: record for record in file.benchmarks}
     for entry in suite.entries:
-        if entry.name not in records:
-            raise InvalidOption(f"{name} has no runs on {entry.name}; leave it out of the suite")
-        record = records[entry.name]
         try:
             benchmark = load(entry.benchmark)
         except MissingDependency:
             continue
+        if entry.name in file.left_out:
+            continue
+        if entry.name not in records:
+            raise InvalidOption(f"{name} has no runs on {entry.name}; leave it out of the suite")
+        record = records[entry.name]
         check_benchmark_bytes(record, benchmark, name)
         pairs = {
             "budget": (record.budget, entry.budget),
@@ -79,16 +81,16 @@ def check_benchmark_bytes(record: BenchmarkRecord, benchmark: Benchmark, name: s
     here = benchmark_fingerprint(benchmark)
     if here != record.sha256:
         raise InvalidOption(
-            f"{name} has runs on other bytes of {record.benchmark}: fingerprint {record.sha256[:12]} there, {here[:12]} "
-            "here; use the same version, or make the runs again"
+            f"{name} has runs on other bytes of {record.benchmark}: its fingerprint is {record.sha256[:12]} there and "
+            f"{here[:12]} here; use the same version, or make the runs again"
         )
 
 
 def suite_runs(files: Sequence[RunFile]) -> SuiteRuns:
-    """The runs of some files on one suite, the first of which has all of its benchmarks. Benchmarks that cannot be
-    opened here are missing."""
+    """The runs of some files on the benchmarks of the first. Those that cannot be opened here, or that it leaves out,
+    are missing."""
     files = with_distinct_names(files)
-    parts, missing = [], {}
+    parts, missing = [], dict(files[0].left_out)
     for record in files[0].benchmarks:
         try:
             benchmark = load(record.benchmark)
@@ -104,12 +106,16 @@ def join(runs: SuiteRuns, files: Sequence[RunFile]) -> SuiteRuns:
     """Runs that were made here beside those of files. A method that was run here is not taken from a file."""
     own = list(dict.fromkeys(name for part in runs.benchmarks for name in part.runs.methods))
     files = with_distinct_names([without_methods(file, own) for file in files])
+    left_out = {name: f"{file.label}: {reason}" for file in files for name, reason in file.left_out.items()}
     parts = [
-        replace(part, runs=join_runs([part.runs, _joined(part.name, part.benchmark, files)]))
+        replace(part, runs=join_runs([part.runs, _joined(part.name, part.benchmark, files)]) if files else part.runs)
         for part in runs.benchmarks
+        if part.name not in left_out
     ]
+    if not parts:
+        raise InvalidOption("no benchmark of the suite has runs in all files; omit one")
     sources = {method.name: file.label for file in files for method in file.methods}
-    return replace(runs, benchmarks=parts, sources=sources)
+    return replace(runs, benchmarks=parts, missing={**runs.missing, **left_out}, sources=sources)
 
 
 def with_distinct_names(files: Sequence[RunFile]) -> list[RunFile]:

@@ -16,7 +16,18 @@ from nasbed.leaderboard.condensing import condense
 from nasbed.leaderboard.run_file import BenchmarkRecord, MethodRecord, RunFile
 from nasbed.optimizers import OPTIMIZERS
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "ConfigSpace", "lightgbm", "xgboost-cpu", "xgboost", "optuna", "smac", "torch")
+LIBRARIES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "ConfigSpace",
+    "lightgbm",
+    "xgboost-cpu",
+    "xgboost",
+    "optuna",
+    "smac",
+    "torch",
+)
 """What the runs of methods and the answers of surrogates can depend on."""
 
 
@@ -27,6 +38,7 @@ def pack(
     methods: Sequence[str] = (),
     code: Path | None = None,
     not_run: Mapping[str, str] | None = None,
+    left_out: Mapping[str, str] | None = None,
     command: str = "",
 ) -> RunFile:
     """The runs of a folder that :func:`~nasbed.experiments.suites.run_suite` wrote.
@@ -37,19 +49,24 @@ def pack(
         methods: which, by name. By default those that are not nasbed's own, or all if there are no others.
         code: the file of the method, if it has moved since.
         not_run: why other methods have no runs.
+        left_out: why other benchmarks of the suite have none.
         command: what the runs were made with; by default what the folder says.
     """
     suite, stored = read_suite(folder / FILE_NAME), load_suite_runs(folder)
     chosen = _chosen(stored.benchmarks, methods)
     for part in stored.benchmarks:
         if part.benchmark.is_live:
-            raise InvalidOption(f"{part.name} trains networks for real, so no other machine can verify its runs; omit it")
+            raise InvalidOption(
+                f"{part.name} trains networks for real, so no other machine can verify its runs; omit it"
+            )
         missing = [name for name in chosen if name not in part.runs.methods]
         if missing:
             raise InvalidOption(f"{folder} has no runs of {missing[0]} on {part.name}; run the suite to its end")
         stale = [why for name, why in part.stale.items() if name in chosen and code is None]
         if stale:
-            raise InvalidOption(f"{part.name}: {stale[0].rstrip('.')}; run the suite again, or name its file with --code")
+            raise InvalidOption(
+                f"{part.name}: {stale[0].rstrip('.')}; run the suite again, or name its file with --code"
+            )
     records = [_method_record(name, stored.benchmarks, code) for name in chosen]
     commands = dict.fromkeys(line for part in stored.benchmarks for line in part.runs.setup.command.splitlines())
     return RunFile(
@@ -60,6 +77,7 @@ def pack(
         command=command or "\n".join(commands),
         versions=package_versions(*LIBRARIES),
         not_run=dict(not_run or {}),
+        left_out=dict(left_out or {}),
         benchmarks=[_benchmark_record(part) for part in stored.benchmarks],
         methods=records,
         runs={
@@ -121,7 +139,10 @@ def _method_record(name: str, parts: Sequence[BenchmarkRuns], code: Path | None)
             f"{path} is not the file that made the runs of {name}, {Path(file).name} as it was then; name it with "
             "--code, or run the suite again"
         )
-    texts = {_place(module, found, path): found.read_text("utf-8") for module, found in source_files(path).items()}
+    texts = {
+        _place(module, source_file, path): source_file.read_text("utf-8")
+        for module, source_file in source_files(path).items()
+    }
     return MethodRecord(name, f"{path.name}:{attribute}", settings[0], preset, source=source, files=texts)
 
 

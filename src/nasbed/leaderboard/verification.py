@@ -95,7 +95,7 @@ def wrong_values(file: RunFile) -> list[Check]:
     """
     checks = []
     for record in file.benchmarks:
-        benchmark, reason = _opened(record)
+        benchmark, reason = _open_benchmark(record)
         if benchmark is None or reason or record.workers != 1 or record.continue_trainings:
             continue
         for run in file.runs[record.name]:
@@ -122,7 +122,7 @@ def _first_wrong_value(run: Run, benchmark: Benchmark) -> str:
 
 
 def _verified(file: RunFile, record: BenchmarkRecord, run: Run, *, trust_code: bool) -> tuple[Verdict, str]:
-    benchmark, reason = _opened(record)
+    benchmark, reason = _open_benchmark(record)
     if benchmark is None or reason:
         return "cannot be verified here", reason
     method = file.method(run.method)
@@ -152,7 +152,7 @@ def _verified(file: RunFile, record: BenchmarkRecord, run: Run, *, trust_code: b
     return ("differs", difference) if difference else ("verified", "")
 
 
-def _opened(record: BenchmarkRecord) -> tuple[Benchmark | None, str]:
+def _open_benchmark(record: BenchmarkRecord) -> tuple[Benchmark | None, str]:
     """The benchmark of a record, or why it cannot be used."""
     try:
         benchmark = load(record.benchmark)

@@ -84,6 +84,7 @@ class SuiteSummary:
     critical_difference: float  # NaN for one method
     posteriors: Mapping[tuple[str, str], SignedRankPosterior]
     left_out: Floats  # mean ranks without each benchmark [benchmarks, methods]; empty for one benchmark
+    sources: Mapping[str, str]  # where runs come from that were not made here, by method
 
     @property
     def losses(self) -> Floats:
@@ -173,6 +174,7 @@ class SuiteSummary:
         regret, rank = self.final_regret(method), self.final_rank(method)
         return {
             "method": method,
+            "source": self.sources.get(method, ""),
             "normalised_regret": {"estimate": regret.estimate, "low": regret.low, "high": regret.high},
             "mean_rank_over_benchmarks": float(self.mean_ranks[self.methods.index(method)]),
             "mean_rank_over_seeds": {"estimate": rank.estimate, "low": rank.low, "high": rank.high},
@@ -228,6 +230,7 @@ def summarise_suite(suite: SuiteRuns, rng: np.random.Generator, *, resamples: in
             for (i, first), (j, second) in combinations(enumerate(methods), 2)
         },
         left_out=leave_one_out(losses) if len(benchmarks) > 1 else np.empty((0, len(methods))),
+        sources={method: suite.sources[method] for method in methods if method in suite.sources},
     )
 
 

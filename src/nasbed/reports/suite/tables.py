@@ -24,10 +24,14 @@ CSV_COLUMNS = (
     *("random_regret", "normalised_regret", "rank", "wins", "ties", "losses"),
 )
 
+HERE = "this folder"
+"""What a table says of runs that come from no file."""
+
 
 def standings_rows(summary: SuiteSummary) -> NumberTable:
     """A row per method, the best first, for a terminal."""
-    columns = ("method", "mean rank", "normalised regret", "first on", "wins/ties/losses", "broken runs")
+    shared = ("method", "mean rank", "normalised regret", "first on", "wins/ties/losses", "broken runs")
+    columns = (*shared, *(("runs of",) if summary.sources else ()))
     rows = tuple(
         (
             method,
@@ -36,6 +40,7 @@ def standings_rows(summary: SuiteSummary) -> NumberTable:
             str(_firsts(summary, method)),
             record_text(summary.total_record(method)),
             str(_broken(summary, method)),
+            *((summary.sources.get(method, HERE),) if summary.sources else ()),
         )
         for method in summary.standings()
     )
@@ -57,7 +62,7 @@ def suite_standings(summary: SuiteSummary, styles: Mapping[str, LineStyle]) -> T
         final, rank = finals[method], summary.final_rank(method)
         firsts = f"{_firsts(summary, method)} of {len(summary.benchmarks)}"
         cells = (
-            TableCell(method, look=styles[method]),
+            TableCell(method, small=summary.sources.get(method, ""), look=styles[method]),
             TableCell(f"{_mean_rank(summary, method):.2f}", "number"),
             TableCell(short(final.estimate), "number", span(final)),
             TableCell(bar=interval_bar(final, widest), bar_colour=styles[method].colour),

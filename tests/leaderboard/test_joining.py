@@ -1,0 +1,123 @@
+"""Runs of files stand beside runs that were made here, if they are of the same benchmarks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nasbed
+from nasbed.benchmarks.suites import load_suite
+from nasbed.core.errors import InvalidOption
+from nasbed.core.home import embedded_home
+from nasbed.evaluation.suite import summarise_suite
+from nasbed.experiments.suites import SuiteRuns
+from nasbed.leaderboard.joining import files_for, join, reference_suites, suite_runs
+from nasbed.leaderboard.making import shipped_methods
+from nasbed.leaderboard.packing import pack
+from nasbed.leaderboard.run_file import RunFile, save_run_file
+from nasbed.reports.leaderboard import write_leaderboard
+from support.pages import check_page
+from support.suite_runs import NAMES, SMALL, run_small
+
+SHIPPED = ("multi-fidelity", "quick", "unseen")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("joined")
+
+
+@pytest.fixture(scope="module")
+def together(folder: Path) -> SuiteRuns:
+    return run_small(folder / "together", ["rs", "ls"])
+
+
+@pytest.fixture(scope="module")
+def reference(folder: Path, together: SuiteRuns) -> RunFile:
+    assert together.benchmarks
+    file = pack(folder / "together", label="reference")
+    save_run_file(folder / "reference.nbr", file)
+    return file
+
+
+def test_method_beside_reference_runs_has_the_page_of_runs_made_together(
+    together: SuiteRuns, reference: RunFile, folder: Path
+) -> None:
+    alone = nasbed.suite(SMALL, "ls", against=folder / "reference.nbr", progress=False)
+    assert alone.sources == {"rs": "reference"}, "what was run here is not taken from the file"
+    assert [run.method for run in alone.benchmarks[0].runs.runs if run.condensed is None] == ["ls"] * 3
+    ours, theirs = (summarise_suite(runs, np.random.default_rng(0), resamples=20) for runs in (alone, together))
+    for method in ("rs", "ls"):
+        assert ours.final_regret(method).estimate == pytest.approx(theirs.final_regret(method).estimate, rel=1e-12)
+    assert ours.record("ls", "rs") == theirs.record("ls", "rs")
+
+
+def test_other_bytes_budgets_and_workers_are_refused_before_any_run(reference: RunFile, tmp_path: Path) -> None:
+    def against(file: RunFile) -> list[RunFile]:
+        save_run_file(tmp_path / "other.nbr", file)
+        return files_for(SMALL, [tmp_path / "other.nbr"])
+
+    assert against(reference)[0].suite == "small"
+    first, second = reference.benchmarks
+    cases = {
+        f"other bytes of {NAMES[1]}: its fingerprint is 000000000000": replace(second, sha256="0" * 64),
+        f"one budget, .*other.nbr has 30ev on {NAMES[1]}, the suite 25ev": replace(second, budget="30ev"),
+        f"one number of workers, .*other.nbr has 4 on {NAMES[1]}, the suite 1": replace(second, workers=4),
+    }
+    for line, record in cases.items():
+        with pytest.raises(InvalidOption, match=line):
+            against(replace(reference, benchmarks=[first, record]))
+    with pytest.raises(InvalidOption, match="judged by validation results"):
+        against(replace(reference, judged_by="validation"))
+    with pytest.raises(InvalidOption, match=f"no runs on {NAMES[1]}; leave it out"):
+        against(replace(reference, benchmarks=[first], runs={NAMES[0]: reference.runs[NAMES[0]]}))
+    with pytest.raises(InvalidOption, match=r"no reference runs of 'small'; with the package come those of .*quick"):
+        files_for(SMALL, ["reference"])
+
+
+def test_benchmark_that_a_file_leaves_out_is_named_as_missing(together: SuiteRuns, reference: RunFile) -> None:
+    part = replace(
+        reference,
+        benchmarks=reference.benchmarks[:1],
+        runs={NAMES[0]: reference.runs[NAMES[0]]},
+        left_out={NAMES[1]: "slow"},
+    )
+    own = replace(
+        together,
+        benchmarks=[replace(item, runs=replace(item.runs, runs=item.runs.of("ls"))) for item in together.benchmarks],
+    )
+    joined = join(own, [part])
+    assert ([item.name for item in joined.benchmarks], joined.missing) == ([NAMES[0]], {NAMES[1]: "reference: slow"})
+    assert joined.benchmarks[0].runs.methods == ["ls", "rs"]
+
+
+def test_submissions_that_are_called_alike_are_told_apart(reference: RunFile, tmp_path: Path) -> None:
+    files = [reference, replace(reference, label="A. & B. <i>")]
+    runs = suite_runs(files)
+    assert list(runs.sources) == ["rs", "ls", "rs (A. & B. <i>)", "ls (A. & B. <i>)"]
+    with pytest.raises(InvalidOption, match="two files have runs of rs"):
+        suite_runs([*files, files[1]])
+    summaries = write_leaderboard(tmp_path, {"small": runs}, {"small": files})
+    reader = check_page(tmp_path / "report.html")
+    assert set(reader.charts) == {"figure-suite-small"}
+    for fact in (*summaries["small"].standings(), "12 runs of rs and ls", "4 methods on 2 benchmarks, 3 seeds each."):
+        assert fact in reader.text
+
+
+def test_reference_runs_of_the_package_are_of_its_benchmarks_and_methods() -> None:
+    """Fingerprints, budgets and every architecture are checked when a suite asks for them."""
+    assert set(SHIPPED) <= set(reference_suites())
+    for name in reference_suites():
+        (file,) = files_for(load_suite(name), ["reference"])
+        assert {method.name for method in file.methods} | set(file.not_run) == set(shipped_methods())
+        for record in file.benchmarks:
+            seeds = {
+                method.name: {run.seed for run in file.runs[record.name] if run.method == method.name}
+                for method in file.methods
+            }
+            assert all(own == set(range(len(own))) and own for own in seeds.values()), name
+            assert not any(run.error for run in file.runs[record.name]), name
+    assert sum(path.stat().st_size for path in (embedded_home() / "reference").iterdir()) < 1.5e6

@@ -247,6 +247,7 @@ NO_VALUES = {
     "judge": "puts trajectories together from runs, tested in test_summary",
     "best_validation": "a number of a benchmark, tested in test_summary",
     "paired": "values in another form",
+    "unpaired": "values in another form",
     "holm": "p-values to p-values, tested in test_significance",
     "critical_difference": "a number of counts, tested in test_significance",
     "cliques": "groups of ranks, tested in suite/test_benchmark_statistics",

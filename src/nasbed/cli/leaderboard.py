@@ -13,7 +13,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal import method_options
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.output import Json, print_json
-from nasbed.terminal.progress import note, run_bars
+from nasbed.terminal.progress import benchmark_bars, note
 from nasbed.terminal.report_options import Figures, Formats, Processes, report_formats
 
 if TYPE_CHECKING:
@@ -25,19 +25,19 @@ Submissions = Annotated[
     list[Path] | None,
     typer.Option("--submission", metavar="FILE", help="A file of 'leaderboard submit'; may be given several times."),
 ]
+Suites = Annotated[
+    str, typer.Option(metavar="NAME,...", show_default="all with reference runs", help="The suites, by id.")
+]
+PageFolder = Annotated[Path, typer.Option("--out", "-o", help="The folder of the page, with a folder for each suite.")]
 Names = Annotated[str, typer.Option(metavar="NAME,...", show_default=False, help="Only these methods, by name.")]
 
 
 @app.callback(invoke_without_command=True)
 def leaderboard(
     context: typer.Context,
-    suites: Annotated[
-        str, typer.Option(metavar="NAME,...", show_default="all with reference runs", help="The suites, by id.")
-    ] = "",
+    suites: Suites = "",
     submission: Submissions = None,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="The folder of the page, with a folder for each suite.")
-    ] = Path("leaderboard"),
+    out: PageFolder = Path("leaderboard"),
     figures: Figures = False,
     format: Formats = None,
 ) -> None:
@@ -194,13 +194,7 @@ def make(
 
     chosen = load_suite(suite)
     total = seeds * len(shipped_methods())
-    with run_bars({entry.name: total for entry in chosen.benchmarks}) as report_finished:
-
-        def report_run(benchmark: str, method: str, seed: int, error: str) -> None:
-            report_finished(benchmark)
-            if error:
-                typer.echo(f"{benchmark}: {method}, seed {seed}: {error}", err=True)
-
+    with benchmark_bars((entry.name for entry in chosen.benchmarks), total) as report_run:
         file = make_reference(
             chosen,
             runs=runs,

@@ -13,7 +13,7 @@ import typer
 from nasbed.terminal import method_options
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.output import Json, print_json, print_table
-from nasbed.terminal.progress import note, run_bars
+from nasbed.terminal.progress import benchmark_bars, note
 from nasbed.terminal.report_options import Figures, Formats, MethodPreset, Processes, report_formats
 
 if TYPE_CHECKING:
@@ -25,6 +25,14 @@ app = typer.Typer(
 )
 Named = Annotated[
     str, typer.Argument(metavar="NAME|FILE.toml", help="An id from 'nasbed suite list', or a TOML file of your own.")
+]
+Against = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="reference|FILE",
+        help="Compare with the reference runs that come with the package, or with a file of runs, which are not run "
+        "again; may be given several times.",
+    ),
 ]
 
 
@@ -94,14 +102,7 @@ def run(
     processes: Processes = None,
     engine: method_options.EngineName = "local",
     timeout: method_options.RunTimeout = None,
-    against: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="reference|FILE",
-            help="Compare with the reference runs that come with the package, or with a file of runs, which are not "
-            "run again; may be given several times.",
-        ),
-    ] = None,
+    against: Against = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The folder of all runs and the page; the same command resumes there.")
     ] = Path("suite-runs"),
@@ -133,13 +134,7 @@ def run(
     files = files_for(chosen, against or [])
     methods = method_options.chosen_methods(optimizers)
     total = len(methods) * (chosen.seeds if seeds is None else seeds)
-    with run_bars({entry.name: total for entry in chosen.benchmarks}) as report_finished:
-
-        def report_run(benchmark: str, method: str, seed: int, error: str) -> None:
-            report_finished(benchmark)
-            if error:
-                typer.echo(f"{benchmark}: {method}, seed {seed}: {error}", err=True)
-
+    with benchmark_bars((entry.name for entry in chosen.benchmarks), total) as report_run:
         runs = run_suite(
             chosen,
             methods,

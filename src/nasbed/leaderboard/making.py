@@ -51,7 +51,6 @@ def make_reference(
     seeds: int,
     seeds_of: Mapping[str, int] | None = None,
     without: Sequence[str] = (),
-    label: str = REFERENCE,
     engine: Engine | None = None,
     command: str = "",
     progress: Callable[[str, str, int, str], None] | None = None,
@@ -65,7 +64,6 @@ def make_reference(
         seeds: runs of each method on each benchmark.
         seeds_of: another number for slow methods; 0 leaves a method out, and the file says so.
         without: patterns such as ``*-gin-*`` of benchmarks to leave out, and the file says so.
-        label: whose runs these are.
         engine: carries out the runs.
         command: what the file says that the runs were made with.
         progress, on_note: as for :func:`~nasbed.experiments.suites.run_suite`.
@@ -89,4 +87,4 @@ def make_reference(
         run_suite(
             suite, group, out=runs, seeds=count, engine=engine, command=command, progress=progress, on_note=on_note
         )
-    return pack(runs, label=label, methods=able, not_run=not_run, left_out=left_out, command=command)
+    return pack(runs, label=REFERENCE, methods=able, not_run=not_run, left_out=left_out, command=command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from nasbed.core.versions import package_versions
 from nasbed.experiments.runs import Run
 from nasbed.experiments.suites import BenchmarkRuns, load_suite_runs
 from nasbed.leaderboard.condensing import condense
-from nasbed.leaderboard.run_file import BenchmarkRecord, MethodRecord, RunFile
+from nasbed.leaderboard.run_file import SHARED_WITH_SETUPS, BenchmarkRecord, MethodRecord, RunFile
 from nasbed.optimizers import OPTIMIZERS
 
 LIBRARIES = (
@@ -75,7 +76,7 @@ def pack(
         judged_by=suite.judged_by,
         label=label,
         command=command or "\n".join(commands),
-        versions=package_versions(*LIBRARIES),
+        versions=environment(),
         not_run=dict(not_run or {}),
         left_out=dict(left_out or {}),
         benchmarks=[_benchmark_record(part) for part in stored.benchmarks],
@@ -85,6 +86,11 @@ def pack(
             for part in stored.benchmarks
         },
     )
+
+
+def environment() -> dict[str, str]:
+    """The versions of what runs depend on, and the kind of processor."""
+    return package_versions(*LIBRARIES) | {"machine": platform.machine()}
 
 
 def shipped_code(method: str) -> str:
@@ -105,16 +111,8 @@ def _chosen(parts: Sequence[BenchmarkRuns], methods: Sequence[str]) -> list[str]
 
 def _benchmark_record(part: BenchmarkRuns) -> BenchmarkRecord:
     setup = part.runs.setup
-    return BenchmarkRecord(
-        name=part.name,
-        benchmark=setup.benchmark,
-        space=setup.space,
-        objective=setup.objective,
-        budget=setup.budget,
-        workers=setup.workers,
-        continue_trainings=setup.continue_trainings,
-        sha256=setup.benchmark_sha256,
-    )
+    shared = {name: getattr(setup, name) for name in SHARED_WITH_SETUPS}
+    return BenchmarkRecord(name=part.name, sha256=setup.benchmark_sha256, **shared)
 
 
 def _method_record(name: str, parts: Sequence[BenchmarkRuns], code: Path | None) -> MethodRecord:

@@ -21,6 +21,8 @@ from nasbed.leaderboard.run_columns import STATED, from_columns, to_columns
 
 FORMAT = "nasbed-runs 1"
 SUFFIX = ".nbr"
+SHARED_WITH_SETUPS = ("benchmark", "space", "objective", "budget", "workers", "continue_trainings")
+"""The fields of a setup that the record of a benchmark has too."""
 _TEXT_FIELDS = ("suite", "title", "label", "command")
 _MAPPING_FIELDS = ("versions", "not_run", "left_out")
 _TEXTS = ("texts by name", lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()))
@@ -69,15 +71,15 @@ class RunFile:
     suite: str
     title: str
     judged_by: str
+    benchmarks: Sequence[BenchmarkRecord]
+    methods: Sequence[MethodRecord]
+    runs: Mapping[str, Sequence[Run]]
+    """By the name of the benchmark."""
     label: str
     command: str
     versions: Mapping[str, str]
     not_run: Mapping[str, str]
     left_out: Mapping[str, str]
-    benchmarks: Sequence[BenchmarkRecord]
-    methods: Sequence[MethodRecord]
-    runs: Mapping[str, Sequence[Run]]
-    """By the name of the benchmark."""
 
     def method(self, name: str) -> MethodRecord:
         """The record of a method by its name."""
@@ -86,13 +88,8 @@ class RunFile:
     def on(self, record: BenchmarkRecord) -> Runs:
         """The runs on one benchmark."""
         setup = Setup(
-            benchmark=record.benchmark,
-            space=record.space,
-            objective=record.objective,
-            budget=record.budget,
-            workers=record.workers,
+            **{name: getattr(record, name) for name in SHARED_WITH_SETUPS},
             settings={method.name: method.settings for method in self.methods if method.settings},
-            continue_trainings=record.continue_trainings,
             command=self.command,
             versions=self.versions,
             benchmark_sha256=record.sha256,

@@ -21,13 +21,12 @@ from nasbed.benchmarks.catalog import load
 from nasbed.core.architecture import Architecture
 from nasbed.core.code_fingerprint import file_fingerprint
 from nasbed.core.errors import InvalidOption, NasbedError, nearest, shorten
-from nasbed.core.versions import package_versions
 from nasbed.experiments.budget import Budget
 from nasbed.experiments.compare import RunTask, check_comparison, run_task
 from nasbed.experiments.runs import Run
 from nasbed.leaderboard.condensing import condense
 from nasbed.leaderboard.joining import check_benchmark_bytes
-from nasbed.leaderboard.packing import LIBRARIES, shipped_code
+from nasbed.leaderboard.packing import environment, shipped_code
 from nasbed.leaderboard.run_file import BenchmarkRecord, MethodRecord, RunFile
 from nasbed.optimizers import OPTIMIZERS
 
@@ -225,7 +224,7 @@ def _close(first: float, second: float) -> bool:
 
 def _other_versions(file: RunFile, method: MethodRecord) -> str:
     """In which versions the runs were made, if others are installed here."""
-    here = package_versions(*LIBRARIES)
+    here = environment()
     others = [
         f"{name} {version} made it, here is {here.get(name, 'none')}"
         for name, version in file.versions.items()

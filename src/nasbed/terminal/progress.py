@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -80,6 +80,20 @@ def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
                 note(f"{name}: {completed[name]} of {totals[name]}")
 
         yield report_finished
+
+
+@contextmanager
+def benchmark_bars(names: Iterable[str], runs: int) -> Iterator[Callable[[str, str, int, str], None]]:
+    """A bar per benchmark of a suite with so many runs. The yielded function takes a finished run's benchmark, method,
+    seed and error, which it prints."""
+    with run_bars(dict.fromkeys(names, runs)) as report_finished:
+
+        def report_run(benchmark: str, method: str, seed: int, error: str) -> None:
+            report_finished(benchmark)
+            if error:
+                typer.echo(f"{benchmark}: {method}, seed {seed}: {error}", err=True)
+
+        yield report_run
 
 
 @contextmanager

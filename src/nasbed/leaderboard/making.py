@@ -78,7 +78,8 @@ def make_reference(
     if missing:
         name, get = next(iter(missing.items()))
         raise InvalidOption(f"reference runs are of a whole suite, {name} is not here; get it with: {get}")
-    not_run = unable_methods(suite, methods) | {name: OMITTED for name, count in fewer.items() if not count}
+    omitted = {name: OMITTED for name, count in fewer.items() if not count}
+    not_run = omitted | unable_methods(suite, [name for name in methods if name not in omitted])
     able = [name for name in methods if name not in not_run]
     by_seeds: dict[int, list[str]] = {}
     for name in able:

@@ -103,6 +103,16 @@ def published_data() -> Callable[[str], Path]:
     return find
 
 
+@pytest.fixture(scope="session")
+def small_suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two methods of a user's own in files, and runs of these, rs and ls on a small suite in ``runs``."""
+    from support.suite_runs import run_small, write_methods
+
+    folder = tmp_path_factory.mktemp("small")
+    run_small(folder / "runs", ["rs", "ls", *write_methods(folder)])
+    return folder
+
+
 @pytest.fixture(scope="module")
 def without_charts() -> Iterator[None]:
     """Comparisons whose page has tables and text but no charts, which take most of its time."""

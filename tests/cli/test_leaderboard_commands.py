@@ -55,6 +55,8 @@ REFUSED = {
     ("verify", "one.toml"): "one.toml is not a file of nasbed-runs",
     ("verify", "mine.nbr", "--methods", "min"): "no runs of 'min'",
     ("submit", "runs", "--name", " "): "a name is 1 to 60 printable letters",
+    ("submit", "runs", "--name", "reference"): "a name is 1 to 60 printable letters, other than reference",
+    ("--suites", "quick", "--submission", "one.nbr"): "one.nbr calls itself reference, which the package alone does",
     ("submit", "runs", "--name", "Us", "--methods", "rs"): "there are no runs of 'rs'",
     ("submit", "runs", "--name", "Us", "--code", "hidden.py"): "hidden.py is not the file that made the runs of mine",
     ("submit", "made/nothing", "--name", "Us"): "made/nothing",

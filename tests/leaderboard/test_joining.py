@@ -20,33 +20,27 @@ from nasbed.leaderboard.packing import pack
 from nasbed.leaderboard.run_file import RunFile, save_run_file
 from nasbed.reports.leaderboard import write_leaderboard
 from support.pages import check_page
-from support.suite_runs import NAMES, SMALL, run_small
+from support.suite_runs import NAMES, SMALL, runs_of_methods
 
 SHIPPED = ("multi-fidelity", "quick", "unseen")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("joined")
+def together(small_suite: Path) -> SuiteRuns:
+    return runs_of_methods(small_suite / "runs", ["rs", "ls"])
 
 
 @pytest.fixture(scope="module")
-def together(folder: Path) -> SuiteRuns:
-    return run_small(folder / "together", ["rs", "ls"])
-
-
-@pytest.fixture(scope="module")
-def reference(folder: Path, together: SuiteRuns) -> RunFile:
-    assert together.benchmarks
-    file = pack(folder / "together", label="reference")
-    save_run_file(folder / "reference.nbr", file)
+def reference(small_suite: Path) -> RunFile:
+    file = pack(small_suite / "runs", label="reference", methods=["rs", "ls"])
+    save_run_file(small_suite / "reference.nbr", file)
     return file
 
 
 def test_method_beside_reference_runs_has_the_page_of_runs_made_together(
-    together: SuiteRuns, reference: RunFile, folder: Path
+    together: SuiteRuns, reference: RunFile, small_suite: Path
 ) -> None:
-    alone = nasbed.suite(SMALL, "ls", against=folder / "reference.nbr", progress=False)
+    alone = nasbed.suite(SMALL, "ls", against=small_suite / "reference.nbr", progress=False)
     assert alone.sources == {"rs": "reference"}, "what was run here is not taken from the file"
     assert [run.method for run in alone.benchmarks[0].runs.runs if run.condensed is None] == ["ls"] * 3
     ours, theirs = (summarise_suite(runs, np.random.default_rng(0), resamples=20) for runs in (alone, together))
@@ -94,12 +88,16 @@ def test_benchmark_that_a_file_leaves_out_is_named_as_missing(together: SuiteRun
     assert joined.benchmarks[0].runs.methods == ["ls", "rs"]
 
 
-def test_submissions_that_are_called_alike_are_told_apart(reference: RunFile, tmp_path: Path) -> None:
+def test_submissions_that_are_called_alike_are_told_apart(
+    reference: RunFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = [reference, replace(reference, label="A. & B. <i>")]
     runs = suite_runs(files)
     assert list(runs.sources) == ["rs", "ls", "rs (A. & B. <i>)", "ls (A. & B. <i>)"]
     with pytest.raises(InvalidOption, match="two files have runs of rs"):
         suite_runs([*files, files[1]])
+    monkeypatch.setattr("nasbed.reports.suite.page.suite_charts", lambda *_, **__: {})
+    monkeypatch.setattr("nasbed.reports.suite.page.write_page", lambda path, *_, **__: path.touch())
     summaries = write_leaderboard(tmp_path, {"small": runs}, {"small": files})
     reader = check_page(tmp_path / "report.html")
     assert set(reader.charts) == {"figure-suite-small"}

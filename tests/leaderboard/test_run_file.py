@@ -16,31 +16,24 @@ from nasbed.leaderboard.column_file import read_columns, write_columns
 from nasbed.leaderboard.joining import suite_runs
 from nasbed.leaderboard.packing import pack
 from nasbed.leaderboard.run_file import FORMAT, load_run_file, save_run_file
-from support.suite_runs import NAMES, run_small, write_methods
+from support.suite_runs import NAMES, runs_of_methods
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("packed")
+def runs(small_suite: Path) -> SuiteRuns:
+    return runs_of_methods(small_suite / "runs", ["ls", "mine"])
 
 
 @pytest.fixture(scope="module")
-def runs(folder: Path) -> SuiteRuns:
-    mine, _ = write_methods(folder)
-    return run_small(folder / "runs", ["re", mine])
-
-
-@pytest.fixture(scope="module")
-def path(folder: Path, runs: SuiteRuns) -> Path:
-    assert runs.benchmarks
-    save_run_file(folder / "all.nbr", pack(folder / "runs", label="us", methods=["re", "mine"]))
-    return folder / "all.nbr"
+def path(small_suite: Path) -> Path:
+    save_run_file(small_suite / "two.nbr", pack(small_suite / "runs", label="us", methods=["ls", "mine"]))
+    return small_suite / "two.nbr"
 
 
 def test_page_of_a_file_has_the_numbers_of_the_folder(path: Path, runs: SuiteRuns) -> None:
     of_folder, of_file = (
         summarise_suite(suite, np.random.default_rng(0), resamples=50).numbers()
-        for suite in (replace(runs, sources={"re": "us", "mine": "us"}), suite_runs([load_run_file(path)]))
+        for suite in (replace(runs, sources={"ls": "us", "mine": "us"}), suite_runs([load_run_file(path)]))
     )
     assert_equal_numbers(of_file, of_folder)
 
@@ -111,6 +104,7 @@ def test_content_of_other_kinds_is_refused(path: Path, tmp_path: Path) -> None:
     for other in (
         content | {"judged_by": "luck"},
         content | {"methods": []},
+        content | {"benchmarks": [content["benchmarks"][0] | {"benchmark": "live:nb201/digits/small-nb201"}]},
         content | {"methods": [record | {"name": "../up"}, *content["methods"][1:]]},
         content | {"methods": [record | {"files": {"my.py": 3}}, *content["methods"][1:]]},
         content | {"stated": []},
@@ -125,22 +119,20 @@ def test_content_of_other_kinds_is_refused(path: Path, tmp_path: Path) -> None:
         load_run_file(tmp_path / "other.nbr")
 
 
-def test_method_takes_its_source_with_it_unless_it_changed(folder: Path, path: Path) -> None:
+def test_method_takes_its_source_with_it_unless_it_changed(small_suite: Path, path: Path) -> None:
     file = load_run_file(path)
-    assert {name: set(file.method(name).files) for name in ("re", "mine")} == {
-        "re": set(),
-        "mine": {"my.py", "helper.py"},
-    }
+    sources = {name: set(file.method(name).files) for name in ("ls", "mine")}
+    assert sources == {"ls": set(), "mine": {"my.py", "helper.py"}}
     assert file.method("mine").method == "my.py:Mine", "paths of a machine are nobody's business"
-    alone = pack(folder / "runs", label="us")
-    assert [method.name for method in alone.methods] == ["mine"], "those of nasbed are everywhere"
-    source = (folder / "helper.py").read_text()
+    alone = pack(small_suite / "runs", label="us")
+    assert [method.name for method in alone.methods] == ["mine", "hidden"], "those of nasbed are everywhere"
+    source = (small_suite / "helper.py").read_text()
     try:
-        (folder / "helper.py").write_text(source + "\n")
-        with pytest.raises(InvalidOption, match=r"my\.py or a module that it imports has changed"):
-            pack(folder / "runs", label="us")
+        (small_suite / "helper.py").write_text(source + "\n")
+        with pytest.raises(InvalidOption, match=r"hidden\.py or a module that it imports has changed"):
+            pack(small_suite / "runs", label="us")
     finally:
-        (folder / "helper.py").write_text(source)
+        (small_suite / "helper.py").write_text(source)
 
 
 def test_broken_run_stays_broken(path: Path, tmp_path: Path) -> None:

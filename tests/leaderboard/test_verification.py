@@ -15,21 +15,16 @@ from nasbed.leaderboard.joining import load_reference, reference_suites
 from nasbed.leaderboard.packing import pack
 from nasbed.leaderboard.run_file import RunFile, load_run_file, save_run_file
 from nasbed.leaderboard.verification import Check, unpack_code, verify, wrong_values
-from support.suite_runs import NAMES, run_small, write_methods
+from support.suite_runs import NAMES
 
 ALL = 100
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> RunFile:
-    """A submission of which the original source is gone."""
-    folder = tmp_path_factory.mktemp("submission")
-    methods = write_methods(folder)
-    run_small(folder / "runs", methods)
-    save_run_file(folder / "mine.nbr", pack(folder / "runs", label="us"))
-    for name in ("my.py", "helper.py", "hidden.py"):
-        (folder / name).unlink()
-    return load_run_file(folder / "mine.nbr")
+def file(small_suite: Path) -> RunFile:
+    """A submission of two methods: one that its seed determines, and one that it does not."""
+    save_run_file(small_suite / "mine.nbr", pack(small_suite / "runs", label="us"))
+    return load_run_file(small_suite / "mine.nbr")
 
 
 def changed(file: RunFile, change: Callable[[Run], Run]) -> RunFile:
@@ -42,7 +37,7 @@ def verdicts(checks: list[Check]) -> dict[tuple[str, int], str]:
     return {(check.benchmark, check.seed): check.verdict for check in checks}
 
 
-def test_true_submission_is_verified_on_a_machine_without_its_source(file: RunFile) -> None:
+def test_true_submission_is_verified_from_its_file_alone(file: RunFile) -> None:
     assert wrong_values(file) == []
     checks = verify(file, sample=ALL, methods=["mine"], trust_code=True)
     assert set(verdicts(checks).values()) == {"verified"} and len(checks) == 6

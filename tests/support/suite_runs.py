@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nasbed.benchmarks.suites import Suite, SuiteEntry
 from nasbed.core.execution import SerialEngine
-from nasbed.experiments.suites import SuiteRuns, run_suite
+from nasbed.experiments.suites import SuiteRuns, load_suite_runs, run_suite
 
 NAMES = ("nb201-addnist-v1.0", "nb201-chesseract-v1.0")
 SMALL = Suite("Two datasets", tuple(map(SuiteEntry, NAMES)), budget="25ev", seeds=3, name="small")
@@ -36,9 +37,19 @@ HIDDEN = MINE.replace("self.rng)", "__import__('numpy').random.default_rng())").
 """The same with random numbers that the seed does not determine."""
 
 
-def run_small(folder: Path, methods: Sequence[str], *, suite: Suite = SMALL, seeds: int = 3) -> SuiteRuns:
-    """The runs of methods on a small suite, in a folder of their own."""
-    return run_suite(suite, methods, out=folder, seeds=seeds, engine=SerialEngine())
+def run_small(folder: Path, methods: Sequence[str]) -> None:
+    """Run methods on the small suite, into a folder of their own."""
+    run_suite(SMALL, methods, out=folder, engine=SerialEngine())
+
+
+def runs_of_methods(folder: Path, methods: Sequence[str]) -> SuiteRuns:
+    """The runs of some methods in the folder of a suite."""
+    stored = load_suite_runs(folder)
+    parts = [
+        replace(part, runs=replace(part.runs, runs=[run for run in part.runs.runs if run.method in methods]))
+        for part in stored.benchmarks
+    ]
+    return replace(stored, benchmarks=parts)
 
 
 def write_methods(folder: Path) -> tuple[str, str]:

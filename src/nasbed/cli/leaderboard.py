@@ -53,7 +53,7 @@ def leaderboard(
         return
     formats = report_formats(out, figures, format)
 
-    from nasbed.leaderboard.joining import load_reference, reference_suites, suite_runs
+    from nasbed.leaderboard.joining import REFERENCE, load_reference, reference_suites, suite_runs
     from nasbed.leaderboard.run_file import load_run_file
     from nasbed.reports.leaderboard import write_leaderboard
     from nasbed.reports.suite.tables import standings_rows
@@ -62,6 +62,8 @@ def leaderboard(
     files = {name: [load_reference(name)] for name in names}
     for path in submission or []:
         file = load_run_file(path)
+        if file.label == REFERENCE:
+            raise InvalidOption(f"{path} calls itself {REFERENCE}, which the package alone does; submit it by a name")
         if file.suite not in files:
             raise InvalidOption(f"{path} has runs on the suite {file.suite}, shown are {', '.join(files)}; add it")
         files[file.suite].append(file)
@@ -91,11 +93,12 @@ def submit(
 
     Example: nasbed leaderboard submit quick-runs --name "A. Researcher" --out mine.nbr
     """
+    from nasbed.leaderboard.joining import REFERENCE
     from nasbed.leaderboard.packing import pack
     from nasbed.leaderboard.run_file import save_run_file
 
-    if not name.strip() or len(name) > 60 or not name.isprintable():
-        raise InvalidOption(f"a name is 1 to 60 printable letters, got {name[:70]!r}")
+    if not name.strip() or len(name) > 60 or not name.isprintable() or name.strip() == REFERENCE:
+        raise InvalidOption(f"a name is 1 to 60 printable letters, other than {REFERENCE}, got {name[:70]!r}")
     file = pack(folder, label=name.strip(), methods=_names(methods), code=code)
     save_run_file(out, file)
     for method in file.methods:

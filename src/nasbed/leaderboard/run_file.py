@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from nasbed.benchmarks.live import PREFIX
 from nasbed.benchmarks.suites import JUDGES
 from nasbed.core.errors import BadFile, NasbedError, first_line, shorten
 from nasbed.core.metric import Metric
@@ -153,6 +154,8 @@ def _parsed(content: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> 
 def _benchmark_record(item: Any) -> BenchmarkRecord:
     kinds = {item.name: SETUP.get(item.name, TEXT) for item in fields(BenchmarkRecord)}
     check_fields(item, kinds, needed=tuple(kinds))
+    if item["benchmark"].startswith(PREFIX):
+        raise ValueError(f"its benchmarks train no networks, got {shorten(item['benchmark'])}")
     return BenchmarkRecord(**(item | {"objective": objective_of(item["objective"])}))
 
 

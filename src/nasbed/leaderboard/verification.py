@@ -165,7 +165,8 @@ def _open_benchmark(record: BenchmarkRecord) -> tuple[Benchmark | None, str]:
 def _runnable(method: MethodRecord, *, trust_code: bool) -> Iterator[str]:
     """What names a method so that it can be run: its id, or its file unpacked into a folder that is removed again."""
     if not method.source:
-        yield method.method if method.method in OPTIMIZERS else OPTIMIZERS.get(method.method).name
+        OPTIMIZERS.get(method.method)  # never what is in a file: an id, or it raises
+        yield method.method
         return
     if not method.files:
         raise InvalidOption(f"the file has no source of {method.name}, which was not in a file of its own")

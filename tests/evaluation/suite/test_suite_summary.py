@@ -130,7 +130,7 @@ def test_method_with_few_seeds_costs_the_others_none_of_theirs(summary: SuiteSum
         assert benchmark.summary.p[0, 1] == pytest.approx(0.5), "two pairs of equal sign"
         assert (benchmark.common.shape[1], benchmark.summary.paired_seeds) == (2, SEEDS)
     assert result.record("best", "middle") == summary.record("best", "middle")
-    assert "rs has 2 seeds, the other methods have 8" in remarks_of(result)[0]
+    assert "rs has 2 seeds, the other methods have 8 seeds." in remarks_of(result)[0]
 
 
 def test_methods_without_runs_on_some_benchmark_are_omitted_and_named() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -108,6 +109,16 @@ class SuiteSummary:
         records = [self.record(method, other) for other in self.methods if other != method]
         won, tied, lost = (sum(record[k] for record in records) for k in range(3))
         return won, tied, lost
+
+    def seeds(self, method: str) -> tuple[int, int]:
+        """The fewest and the most seeds that a method has on a benchmark."""
+        counts = [row.seeds for item in self.benchmarks for row in item.summary.methods if row.method == method]
+        return min(counts), max(counts)
+
+    @property
+    def usual_seeds(self) -> tuple[int, int]:
+        """The fewest and the most seeds of most methods."""
+        return Counter(map(self.seeds, self.methods)).most_common(1)[0][0]
 
     def final_regret(self, method: str) -> Interval:
         """The mean final normalised regret over benchmarks."""

@@ -9,7 +9,7 @@ import altair as alt
 
 from nasbed.drawing.marks import Chart, inline
 from nasbed.drawing.number_texts import short, span
-from nasbed.drawing.palette import COLOURS, FAINT
+from nasbed.drawing.palette import COLOURS, FAINT, PAPER
 from nasbed.evaluation.suite.suite_summary import SuiteSummary
 
 WIDTH, ROW = 210, 19
@@ -18,7 +18,7 @@ REFERENCE_COLOUR, SUBMITTED_COLOUR = COLOURS[0], COLOURS[1]
 
 def leaderboard_panel(summary: SuiteSummary, reference: str) -> Chart:
     """Methods from the best mean rank down, each with its mean normalised regret and the interval over seeds. Those
-    that are no reference runs have another colour."""
+    that are no reference runs have another colour. A hollow point has fewer seeds than most."""
     order: list[str] = []
     rows = []
     for method in summary.standings():
@@ -33,6 +33,7 @@ def leaderboard_panel(summary: SuiteSummary, reference: str) -> Chart:
                     "low": final.low,
                     "high": final.high,
                     "colour": REFERENCE_COLOUR if summary.sources.get(method) == reference else SUBMITTED_COLOUR,
+                    "few": summary.seeds(method) < summary.usual_seeds,
                     "text": f"{short(final.estimate)} ({span(final)}), mean rank {rank:.2f}",
                 }
             )
@@ -44,7 +45,10 @@ def leaderboard_panel(summary: SuiteSummary, reference: str) -> Chart:
     low, regret = (alt.X(f"{key}:Q", title="mean normalised regret").scale(zero=True) for key in ("low", "regret"))
     axis = alt.Axis(grid=True, gridColor=FAINT, gridOpacity=0.25, tickCount=4)
     intervals = base.mark_rule(strokeWidth=2, opacity=0.55).encode(x=low.axis(axis), x2="high:Q")
-    points = base.mark_point(filled=True, size=46, opacity=1).encode(x=regret.axis(axis))
+    points = base.mark_point(size=46, opacity=1, strokeWidth=1.8).encode(
+        x=regret.axis(axis),
+        fill=alt.condition("datum.few", alt.value(PAPER), alt.Fill("colour:N", scale=None)),
+    )
     return alt.layer(intervals, points, width=WIDTH, height=ROW * len(rows))
 
 

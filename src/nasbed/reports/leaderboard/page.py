@@ -24,8 +24,8 @@ from nasbed.reports.suite.words import NORMALISED, lead, suite_verdict
 TITLE = "Leaderboard"
 ABOUT = (
     "Methods by mean rank over the benchmarks of each suite, the best first. A point is the mean normalised regret, a "
-    f"line its 95 % interval over seeds. {NORMALISED}. Blue are the reference runs that come with nasbed, the other "
-    "colour marks submissions."
+    f"line its 95 % interval over seeds. {NORMALISED}. A hollow point is of fewer seeds than the others. Blue are "
+    "the reference runs that come with nasbed, the other colour marks submissions."
 )
 PLACES = (
     "The place on each suite, and in brackets the mean normalised regret; a dash where there are no runs. Rows are "
@@ -95,7 +95,7 @@ def places_table(summaries: Mapping[str, SuiteSummary]) -> NumberTable:
         ]
         source = next(summary.sources.get(method, "") for summary in summaries.values() if method in summary.methods)
         rows.append((method, *cells, source))
-    return NumberTable(("method", *summaries, "runs of"), tuple(rows))
+    return NumberTable(("method", *summaries, "runs"), tuple(rows))
 
 
 def _facts(files: Iterable[RunFile]) -> dict[str, object]:

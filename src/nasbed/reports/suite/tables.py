@@ -17,21 +17,22 @@ from nasbed.evaluation.ranks import ranks
 from nasbed.evaluation.suite.suite_summary import SuiteBenchmark, SuiteSummary
 from nasbed.evaluation.summary import LEVEL, MethodSummary
 from nasbed.reports.comparison.tables import interval_bar
-from nasbed.reports.suite.words import NORMALISED, order_text, record_text
+from nasbed.reports.suite.words import NORMALISED, order_text, record_text, seeds_text
 
 CSV_COLUMNS = (
     *("benchmark", "method", "seeds", "broken", "judged_by", "unit", "mean_regret", "low", "high", "median_regret"),
     *("random_regret", "normalised_regret", "rank", "wins", "ties", "losses"),
 )
 
-HERE = "this folder"
+HERE = "here"
 """What a table says of runs that come from no file."""
 
 
 def standings_rows(summary: SuiteSummary) -> NumberTable:
     """A row per method, the best first, for a terminal."""
     shared = ("method", "mean rank", "normalised regret", "first on", "wins/ties/losses", "broken runs")
-    columns = (*shared, *(("runs of",) if summary.sources else ()))
+    set_apart = any(_aside(summary, method) for method in summary.methods)
+    columns = (*shared, *(("runs",) if set_apart else ()))
     rows = tuple(
         (
             method,
@@ -40,7 +41,7 @@ def standings_rows(summary: SuiteSummary) -> NumberTable:
             str(_firsts(summary, method)),
             record_text(summary.total_record(method)),
             str(_broken(summary, method)),
-            *((summary.sources.get(method, HERE),) if summary.sources else ()),
+            *((_aside(summary, method) or HERE,) if set_apart else ()),
         )
         for method in summary.standings()
     )
@@ -62,7 +63,7 @@ def suite_standings(summary: SuiteSummary, styles: Mapping[str, LineStyle]) -> T
         final, rank = finals[method], summary.final_rank(method)
         firsts = f"{_firsts(summary, method)} of {len(summary.benchmarks)}"
         cells = (
-            TableCell(method, small=summary.sources.get(method, ""), look=styles[method]),
+            TableCell(method, small=_aside(summary, method), look=styles[method]),
             TableCell(f"{_mean_rank(summary, method):.2f}", "number"),
             TableCell(short(final.estimate), "number", span(final)),
             TableCell(bar=interval_bar(final, widest), bar_colour=styles[method].colour),
@@ -74,6 +75,13 @@ def suite_standings(summary: SuiteSummary, styles: Mapping[str, LineStyle]) -> T
         )
         rows.append(cells)
     return TableBlock(heads, tuple(rows), "standings")
+
+
+def _aside(summary: SuiteSummary, method: str) -> str:
+    """Below the name of a method: where its runs come from, and how many seeds they have if others have more."""
+    seeds = summary.seeds(method)
+    notes = (summary.sources.get(method, ""), seeds_text(seeds) if seeds != summary.usual_seeds else "")
+    return ", ".join(filter(None, notes))
 
 
 def wins_table(summary: SuiteSummary) -> TableBlock:

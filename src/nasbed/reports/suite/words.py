@@ -146,19 +146,31 @@ def remarks_of(summary: SuiteSummary) -> list[str]:
 
 def _seeds_remark(summary: SuiteSummary) -> list[str]:
     """How numbers of seeds differ, and what follows; nothing if all methods have the same."""
-    by_seeds: dict[str, list[str]] = {}
+    by_seeds: dict[tuple[int, int], list[str]] = {}
     for method in summary.methods:
-        counts = {row.seeds for item in summary.benchmarks for row in item.summary.methods if row.method == method}
-        few, many = min(counts), max(counts)
-        by_seeds.setdefault(count_text(few, "seed") if few == many else f"{few} to {many} seeds", []).append(method)
-    if len(by_seeds) < 2:
-        return []
-    (usual, _), *others = sorted(by_seeds.items(), key=lambda item: -len(item[1]))
-    clauses = [f"{listed(names)} {'has' if len(names) == 1 else 'have'} {seeds}" for seeds, names in others]
-    return [
-        f"{'; '.join(clauses)}, the other methods have {usual.removesuffix(' seeds').removesuffix(' seed')}. Means are "
-        "over the seeds of each method, tests over those that two methods share, and ranks over those that all share."
+        by_seeds.setdefault(summary.seeds(method), []).append(method)
+    usual = summary.usual_seeds
+    clauses = [
+        f"{listed(names)} {'has' if len(names) == 1 else 'have'} {seeds_text(seeds)}"
+        for seeds, names in by_seeds.items()
+        if seeds != usual
     ]
+    if not clauses:
+        return []
+    return [
+        f"{'; '.join(clauses)}, the other methods have {seeds_text(usual)}. Means are over the seeds of each method, "
+        "tests over those that two methods share, and ranks over those that all share."
+    ]
+
+
+def seeds_text(seeds: tuple[int, int]) -> str:
+    """A number of seeds, or the range of several.
+
+    >>> seeds_text((3, 3)), seeds_text((1, 5))
+    ('3 seeds', '1 to 5 seeds')
+    """
+    few, many = seeds
+    return count_text(few, "seed") if few == many else f"{few} to {many} seeds"
 
 
 def order_text(names: list[str], values: list[float]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nasbed.benchmarks.suites import Suite, load_suite
-from nasbed.core.calls.arguments import whole_number
+from nasbed.core.calls.arguments import check_location, one_or_several, whole_number
 from nasbed.core.presentation.data_frames import data_frame
 from nasbed.drawing.notebooks import NotebookCard
 from nasbed.evaluation.suite import SuiteSummary, summarise_suite
@@ -67,7 +67,9 @@ def suite(
     check_settings(settings)
     if seeds is not None:
         seeds = whole_number("seeds", seeds, least=1)
-    names = [against] if isinstance(against, str | Path) else list(against)
+    names = one_or_several("against", against, (str, Path))
+    for file in names:
+        check_location('runs to compare with are "reference" or a file', file)
     files = files_for(chosen, names)
     total = len(compared) * (chosen.seeds if seeds is None else seeds)
     with ExitStack() as stack:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
-from nasbed.benchmarks.suites import Suite
+from nasbed.benchmarks.suites import SUITES, Suite
 from nasbed.core.errors import InvalidOption, MissingDependency, shorten
 from nasbed.core.home import embedded_home
 from nasbed.experiments.provenance import benchmark_fingerprint
@@ -24,7 +24,7 @@ REFERENCE = "reference"
 
 def reference_suites() -> list[str]:
     """The suites that have reference runs in the package."""
-    return sorted(path.name.removesuffix(SUFFIX) for path in _reference_folder().glob(f"*{SUFFIX}"))
+    return [name for name in SUITES if (_reference_folder() / f"{name}{SUFFIX}").is_file()]
 
 
 def load_reference(suite: str) -> RunFile:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nasbed.experiments.runs import Run
     from nasbed.leaderboard.run_file import RunFile
 
-app = typer.Typer(help="Compare methods with reference runs that come with the package, and with submissions.")
+app = typer.Typer()
 Submissions = Annotated[
     list[Path] | None,
     typer.Option("--submission", metavar="FILE", help="A file of 'leaderboard submit'; may be given several times."),

@@ -60,6 +60,8 @@ REFUSED = {
     ("submit", "runs", "--name", "Us", "--methods", "rs"): "there are no runs of 'rs'",
     ("submit", "runs", "--name", "Us", "--code", "hidden.py"): "hidden.py is not the file that made the runs of mine",
     ("submit", "made/nothing", "--name", "Us"): "made/nothing",
+    ("make", "one.toml", "--runs", "x", "--out", "one.toml/x.nbr"): "one.toml is a file; name another with --out",
+    ("submit", "runs", "--name", "Us", "--out", "runs"): "the runs go into a file, runs is a folder",
     ("--suites", "tabular"): "there are no reference runs of 'tabular'",
     ("--suites", "quick", "--submission", "mine.nbr"): "has runs on the suite one, shown are quick",
     ("make", "one.toml", "--runs", "x", "--out", "x.nbr", "--seeds-of", "rs"): "given as METHOD=N, such as hebo=3",

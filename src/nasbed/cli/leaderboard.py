@@ -14,7 +14,7 @@ from nasbed.terminal import method_options
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import benchmark_bars, note
-from nasbed.terminal.report_options import Figures, Formats, Processes, report_formats
+from nasbed.terminal.report_options import Figures, Formats, Processes, check_folder, report_formats
 
 if TYPE_CHECKING:
     from nasbed.experiments.runs import Run
@@ -99,6 +99,7 @@ def submit(
 
     if not name.strip() or len(name) > 60 or not name.isprintable() or name.strip() == REFERENCE:
         raise InvalidOption(f"a name is 1 to 60 printable letters, other than {REFERENCE}, got {name[:70]!r}")
+    _check_file(out)
     file = pack(folder, label=name.strip(), methods=_names(methods), code=code)
     save_run_file(out, file)
     for method in file.methods:
@@ -189,6 +190,7 @@ def make(
 
     Example: nasbed leaderboard make quick --seeds-of hebo=3 --seeds-of smac=3 --runs quick-runs --out quick.nbr
     """
+    _check_file(out)
     on_interrupt(lambda: runs_kept(runs))
 
     from nasbed.benchmarks.suites import load_suite
@@ -217,6 +219,13 @@ def make(
 
 def _all_runs(file: RunFile) -> list[Run]:
     return [run for runs in file.runs.values() for run in runs]
+
+
+def _check_file(path: Path) -> None:
+    """Raise before any run if a file could not be written at the end."""
+    check_folder(path.parent, "a file of runs goes")
+    if path.is_dir():
+        raise InvalidOption(f"the runs go into a file, {path} is a folder; name another with --out")
 
 
 def _names(text: str) -> list[str]:

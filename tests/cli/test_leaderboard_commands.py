@@ -23,10 +23,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "one.toml").write_text(SUITE)
     write_methods(folder)
     fewer = [word for name in SLOW for word in ("--seeds-of", f"{name}=0")]
-    made = run_command(*MAKE, *fewer, "--out", "one.nbr", cwd=folder)
-    assert made.returncode == 0, made.stderr
-    assert "one.nbr: 6 runs of 3 methods" in made.stdout
-    assert "nsga2: cannot run on nb201-addnist-v1.0" in made.stdout and "smac: left out" in made.stdout
+    making = run_command(*MAKE, *fewer, "--out", "one.nbr", cwd=folder)
+    assert making.returncode == 0, making.stderr
+    assert "one.nbr: 6 runs of 3 methods" in making.stdout
+    assert "nsga2: cannot run on nb201-addnist-v1.0" in making.stdout and "smac: left out" in making.stdout
     words = ("suite", "run", "one.toml", "--optimizers", "my.py:Mine", "--seeds", 2, "--engine", "serial")
     with pytest.MonkeyPatch.context() as patch:  # numbers and tables without the page, which takes most of the time
         patch.setattr("nasbed.reports.suite.page.suite_charts", lambda *_, **__: {})

@@ -21,6 +21,7 @@ import nasbed
 from nasbed.benchmarks import SurrogateBenchmark, TabularBenchmark
 from nasbed.benchmarks.catalog import card, cards
 from nasbed.benchmarks.places import surrogate_paths, table_path
+from nasbed.benchmarks.suites import SUITES
 from nasbed.benchmarks.withdrawn import WITHDRAWN
 from nasbed.core.errors import UnknownName
 from nasbed.core.files import file_sha256
@@ -57,6 +58,7 @@ def test_embedded_files_are_few_and_small() -> None:
     scores = {table.name: HERE / "scores" / f"{table.name}.parquet" for table in TABLES}
     assert embedded_scores().items() <= scores.items()
     expected_paths = {HERE / "tables", HERE / "surrogates", HERE / "scores", *SURROGATES, *scores.values()}
+    expected_paths |= {HERE / "reference", *(HERE / "reference" / f"{name}.nbr" for name in SUITES)}
     odd = [
         path
         for path in HERE.rglob("*")

@@ -43,10 +43,10 @@ def test_method_beside_reference_runs_has_the_page_of_runs_made_together(
     alone = nasbed.suite(SMALL, "ls", against=small_suite / "reference.nbr", progress=False)
     assert alone.sources == {"rs": "reference"}, "what was run here is not taken from the file"
     assert [run.method for run in alone.benchmarks[0].runs.runs if run.condensed is None] == ["ls"] * 3
-    ours, theirs = (summarise_suite(runs, np.random.default_rng(0), resamples=20) for runs in (alone, together))
+    beside, expected = (summarise_suite(runs, np.random.default_rng(0), resamples=20) for runs in (alone, together))
     for method in ("rs", "ls"):
-        assert ours.final_regret(method).estimate == pytest.approx(theirs.final_regret(method).estimate, rel=1e-12)
-    assert ours.record("ls", "rs") == theirs.record("ls", "rs")
+        assert beside.final_regret(method).estimate == pytest.approx(expected.final_regret(method).estimate, rel=1e-12)
+    assert beside.record("ls", "rs") == expected.record("ls", "rs")
 
 
 def test_other_bytes_budgets_and_workers_are_refused_before_any_run(reference: RunFile, tmp_path: Path) -> None:

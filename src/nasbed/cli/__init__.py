@@ -11,6 +11,7 @@ import nasbed
 from nasbed.cli import (
     challenge,
     collect,
+    explore,
     fetch,
     fit,
     import_,
@@ -50,6 +51,7 @@ SPACES, PROXIES, TRAINING, STUDY = "Spaces and networks", "Proxies", "Datasets a
 """The groups of commands in the help, in this order."""
 app.add_typer(list_.app, name="list", rich_help_panel=BENCHMARKS)
 app.command(rich_help_panel=BENCHMARKS)(query.query)
+app.command(rich_help_panel=BENCHMARKS)(explore.explore)
 app.command(rich_help_panel=BENCHMARKS)(fetch.fetch)
 app.command("import", rich_help_panel=BENCHMARKS)(import_.import_)
 app.add_typer(results.app, name="results", rich_help_panel=BENCHMARKS)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ from zlib import crc32
 
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import complete_file
-from nasbed.drawing.geometry import Box, Point, Size
+from nasbed.drawing.geometry import Box, Edge, Point, Size
 from nasbed.drawing.layout import DiagramLayout, layout
 from nasbed.spaces.graph import Diagram, Node
 
@@ -53,19 +54,46 @@ def cell_svg(diagrams: Sequence[Diagram]) -> str:
     return _picture(tuple(diagrams))
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedDiagram:
+    """A diagram with the places of its nodes, the fill of each operation, and each edge as the SVG paths of its shaft
+    and of its head."""
+
+    diagram: Diagram
+    plan: DiagramLayout
+    colours: Mapping[str, str]
+
+    def arrows(self) -> Iterator[tuple[Edge, str, str]]:
+        """Each edge with its two paths."""
+        rounded = {node.id for node in self.diagram.nodes if node.kind != "operation"}
+        for (source, target), (start, *middle, end) in self.plan.edges.items():
+            start = _to_outline(start, self.plan.boxes[source], rounded=source in rounded)
+            end = _to_outline(end, self.plan.boxes[target], rounded=target in rounded)
+            yield (source, target), *_arrow([start, *middle, end])
+
+
+@lru_cache(maxsize=16)
+def placed_diagrams(diagrams: tuple[Diagram, ...]) -> tuple[PlacedDiagram, ...]:
+    """The diagrams of one picture, laid out. Operations of the same label have the same colour in all of them."""
+    sizes = _sizes([node for diagram in diagrams for node in diagram.nodes])
+    colours = _colours(node.label for diagram in diagrams for node in diagram.nodes if node.kind == "operation")
+    return tuple(
+        PlacedDiagram(diagram, layout(diagram, {node.id: sizes[node] for node in diagram.nodes}), colours)
+        for diagram in diagrams
+    )
+
+
 @lru_cache(maxsize=16)
 def _picture(diagrams: tuple[Diagram, ...]) -> str:
     """A report saves the same picture in several formats and shows it: it is laid out once."""
-    sizes = _sizes([node for diagram in diagrams for node in diagram.nodes])
-    colours = _colours(node.label for diagram in diagrams for node in diagram.nodes if node.kind == "operation")
     body, x, y, row_height, width = [], _MARGIN, _MARGIN, 0.0, 2 * _MARGIN
-    for diagram in diagrams:
-        plan = layout(diagram, {node.id: sizes[node] for node in diagram.nodes})
+    for placed in placed_diagrams(diagrams):
+        diagram, plan = placed.diagram, placed.plan
         head = _TITLE_SPACE if diagram.title else 0.0
         needed = max(plan.width, _text_width(diagram.title, _TITLE_SIZE) * 1.08)  # bold is wider
         if x > _MARGIN and x + needed > _ROW_WIDTH:
             x, y, row_height = _MARGIN, y + row_height + _BETWEEN, 0.0
-        body.append(_drawing(diagram, plan, colours, origin=(x, y), head=head))
+        body.append(_drawing(placed, origin=(x, y), head=head))
         width = max(width, x + needed + _MARGIN)
         x += needed + _BETWEEN
         row_height = max(row_height, plan.height + head)
@@ -125,25 +153,22 @@ def _colours(labels: Iterable[str]) -> dict[str, str]:
     return colours
 
 
-def _drawing(diagram: Diagram, plan: DiagramLayout, colours: dict[str, str], *, origin: Point, head: float) -> str:
+def _drawing(placed: PlacedDiagram, *, origin: Point, head: float) -> str:
+    diagram = placed.diagram
     parts = [f'<g transform="translate({_number(origin[0])} {_number(origin[1])})">']
     if diagram.title:
         style = f'font-size="{_TITLE_SIZE:g}" font-weight="bold" fill="{_INK}"'
         parts.append(f'<text y="{_TITLE_SIZE:g}" {style}>{escape(_clean(diagram.title))}</text>')
     parts.append(f'<g transform="translate(0 {_number(head)})">')
-    rounded = {node.id for node in diagram.nodes if node.kind != "operation"}
-    for (source, target), (start, *middle, end) in plan.edges.items():
-        start = _to_outline(start, plan.boxes[source], rounded=source in rounded)
-        end = _to_outline(end, plan.boxes[target], rounded=target in rounded)
-        shaft, tip = _arrow([start, *middle, end])
+    for (source, target), shaft, tip in placed.arrows():
         ends = f"data-from={quoteattr(_clean(source))} data-to={quoteattr(_clean(target))}"
         parts.append(f'<path {ends} d="{shaft}" fill="none" stroke="{_LINE}" stroke-width="1.5"/>')
         parts.append(f'<path d="{tip}" fill="{_LINE}"/>')
-    parts += [_node(node, plan.boxes[node.id], colours) for node in diagram.nodes]
+    parts += [_node(node, placed.plan.boxes[node.id], placed.colours) for node in diagram.nodes]
     return "\n".join([*parts, "</g>", "</g>"])
 
 
-def _node(node: Node, box: Box, colours: dict[str, str]) -> str:
+def _node(node: Node, box: Box, colours: Mapping[str, str]) -> str:
     fill, line, ink, size, radius = {
         "operation": (colours.get(node.label, _PAPER), _LINE, _INK, _FONT_SIZE, _BOX_RADIUS),
         "sum": (_PAPER, _LINE, _INK, _SUM_FONT_SIZE, box.height / 2),

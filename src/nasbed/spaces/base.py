@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError, TooLarge, nearest, shorten
-from nasbed.spaces.edits import Pairs, config_choices, differing_choices, listed_pairs, option_changes
-from nasbed.spaces.facts import NONE, CellGraph, Choices, CrossedList, NamedPart, OperationChanges, Operations
+from nasbed.spaces.edits import Pairs, config_choices, config_edits, differing_choices, listed_pairs, option_changes
+from nasbed.spaces.facts import NONE, CellGraph, Choices, CrossedList, Edit, NamedPart, OperationChanges, Operations
 from nasbed.spaces.graph import Diagram, Graphs
 
 if TYPE_CHECKING:
@@ -119,6 +119,11 @@ class SearchSpace(ABC):
     @abstractmethod
     def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
         """Every architecture one edit away, each once, in a fixed order. Being a neighbour is mutual."""
+
+    def edits(self, arch: Architecture) -> Iterator[Edit]:
+        """The :meth:`neighbors` in their order, each with the choice that it changes; by default the parameter of the
+        ConfigSpace in which the two differ."""
+        return config_edits(self, arch)
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
         """A random neighbour, uniformly unless the space has a mutation of its own; the architecture itself if it has
@@ -376,6 +381,11 @@ class SearchSpace(ABC):
     @abstractmethod
     def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
         """What to draw: one diagram a cell."""
+
+    def edit_diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        """What to draw where a person edits the architecture: the nodes and edges name the choices of :meth:`edits`, as
+        far as they show one. By default :meth:`diagrams`, whose nodes show none."""
+        return self.diagrams(arch)
 
     def __repr__(self) -> str:
         return f"<space {self.name}: {self.title}>"

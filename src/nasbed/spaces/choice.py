@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ from nasbed.core.errors import InvalidArchitecture, nearest, shorten
 from nasbed.spaces.base import Batch, Codes, SearchSpace
 from nasbed.spaces.edits import Pairs
 from nasbed.spaces.encodings import one_hot
-from nasbed.spaces.facts import Choices
+from nasbed.spaces.facts import Choices, Edit
+from nasbed.spaces.graph import Diagram
 from nasbed.spaces.lookup import single_changes
 
 if TYPE_CHECKING:
@@ -67,6 +69,29 @@ class ChoiceSpace(SearchSpace):
                     code[position] = choice
                     yield Architecture(name, tuple(code))
             code[position] = current
+
+    def edits(self, arch: Architecture) -> Iterator[Edit]:
+        before = self.to_options(arch)
+        position_of = [position for position, options in enumerate(self.choices) for _ in options[1:]]
+        for position, neighbor in zip(position_of, self.neighbors(arch), strict=True):
+            name, after = self.choice_names[position], self.choices[position][neighbor.code[position]]
+            yield Edit(name, self.choice_title(position), before[position], after, neighbor)
+
+    def choice_title(self, position: int) -> str:
+        """A choice in words."""
+        return self.choice_names[position].replace("_", " ")
+
+    def edit_diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        """The diagrams with the choice of its name in each node whose id is that of a choice."""
+        return tuple(
+            replace(
+                diagram,
+                nodes=tuple(
+                    replace(node, choice=node.id) if node.id in self.choice_names else node for node in diagram.nodes
+                ),
+            )
+            for diagram in self.diagrams(arch)
+        )
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
         """Another option of a random choice that has several; the architecture itself where none has."""

@@ -6,9 +6,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.spaces.base import Codes
+from nasbed.core.architecture import Architecture
+from nasbed.spaces.base import Batch, Codes
+from nasbed.spaces.choice import ChoiceSpace
 from nasbed.spaces.encodings import path_offsets
-from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
+from nasbed.spaces.facts import NONE
+from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node, used_part
 
 EDGES = ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3))
 """(source, target) of each position of the code, in the order of the published architecture strings."""
@@ -17,6 +20,8 @@ _SOURCES, _TARGETS = np.array(EDGES).T
 
 PATHS = ((3,), (0, 4), (1, 5), (0, 2, 5))
 """The ways from input to output, as positions of the code."""
+
+_NODES = (Node("0", "input", "input"), Node("1", "1", "sum"), Node("2", "2", "sum"), Node("3", "output", "output"))
 
 
 def edge_path_encoding(codes: Codes, operations: int) -> NDArray[np.float32]:
@@ -40,13 +45,28 @@ def edge_cell_graphs(codes: Codes, operations: tuple[str, ...]) -> Graphs:
     return Graphs(nodes, labels, ("input", "sum", "output"), operations[1:])
 
 
-def edge_cell_diagram(title: str, options: tuple[str, ...]) -> Diagram:
-    """The cell with its operations as boxes between the nodes; edges with none are left out."""
-    nodes = [Node("0", "input", "input"), Node("1", "1", "sum"), Node("2", "2", "sum"), Node("3", "output", "output")]
-    links = []
-    for (source, target), option in zip(EDGES, options, strict=True):
-        if option != "none":
+class EdgeCellSpace(ChoiceSpace):
+    """A space of such cells: a choice an edge."""
+
+    cell_title: str
+    choice_names = tuple(f"{target}<-{source}" for source, target in EDGES)
+
+    def choice_title(self, position: int) -> str:
+        source, target = EDGES[position]
+        return f"edge {_NODES[source].label} → {_NODES[target].label}"
+
+    def graphs(self, archs: Batch) -> Graphs:
+        return edge_cell_graphs(self.codes(archs), self.choices[0])
+
+    def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        """The cell with its operations as boxes between the nodes; edges with none are left out."""
+        return tuple(map(used_part, self.edit_diagrams(arch)))
+
+    def edit_diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        """The cell with a box on every edge, that with none too."""
+        nodes, links = list(_NODES), []
+        for (source, target), option, choice in zip(EDGES, self.to_options(arch), self.choice_names, strict=True):
             box = f"{source}-{target}"
-            nodes.append(Node(box, option))
+            nodes.append(Node(box, option, choice=choice, used=option != NONE))
             links += [(str(source), box), (box, str(target))]
-    return Diagram(title, tuple(nodes), tuple(links))
+        return (Diagram(self.cell_title, tuple(nodes), tuple(links)),)

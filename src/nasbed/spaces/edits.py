@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.spaces.facts import INACTIVE, Choices, OperationChanges
+from nasbed.spaces.facts import INACTIVE, Choices, Edit, OperationChanges
 from nasbed.spaces.lookup import Lookup, Rows, single_changes
 
 if TYPE_CHECKING:
+    from nasbed.core.architecture import Architecture
     from nasbed.spaces.base import Codes, SearchSpace
 
 Pairs = list[tuple[Rows, Rows]]
 """Rows of a table that are one edit apart, as arrays (row, other row)."""
 
 CHUNK = 4096
+
+SEVERAL = "several"
+"""The choice of an edit that changes several parameters at once."""
 
 
 def config_choices(space: SearchSpace, codes: Codes) -> Choices:
@@ -73,3 +77,17 @@ def _rechosen(values: Codes, positions: list[int]) -> Iterator[tuple[Rows, Rows,
             first, second, before, after = first[active], second[active], before[active], after[active]
             yield first, second, before, after
             yield second, first, after, before
+
+
+def config_edits(space: SearchSpace, arch: Architecture) -> Iterator[Edit]:
+    """The neighbours of an architecture, each with the parameter of the ConfigSpace that differs. A parameter that is
+    active in both counts, as the others follow from it; where none or several differ, the choice is :data:`SEVERAL`."""
+    before = {str(name): str(value) for name, value in dict(space.to_config(arch)).items()}
+    for neighbor in space.neighbors(arch):
+        after = {str(name): str(value) for name, value in dict(space.to_config(neighbor)).items()}
+        differing = [name for name in before if name in after and before[name] != after[name]]
+        if len(differing) == 1:
+            name = differing[0]
+            yield Edit(name, name.replace("_", " "), before[name], after[name], neighbor)
+        else:
+            yield Edit(SEVERAL, "several choices", space.format(arch), space.format(neighbor), neighbor)

@@ -116,6 +116,18 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """One edit of an architecture: the ``choice`` that changes, by its name in :meth:`SearchSpace.edit_diagrams`, what
+    it is ``before`` and ``after``, and the architecture that results. ``title`` is the choice in words."""
+
+    choice: str
+    title: str
+    before: str
+    after: str
+    arch: Architecture
+
+
+@dataclass(frozen=True, slots=True)
 class OperationChanges:
     """The pairs of rows of a table that differ in one operation.
 

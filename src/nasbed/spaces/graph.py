@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -46,21 +46,39 @@ class Graphs:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of a diagram. ``at`` fixes its (column, row); without it the layout decides."""
+    """A node of a diagram. ``at`` fixes its (column, row); without it the layout decides.
+
+    ``choice`` names the choice of the space that the node shows, in a diagram to be edited. A node that is not
+    ``used`` has no effect on what the network computes: it is there to be edited.
+    """
 
     id: str
     label: str
     kind: Literal["input", "output", "operation", "sum"] = "operation"
     at: tuple[float, float] | None = None
+    choice: str = ""
+    used: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """A picture to be drawn: nodes and the edges between their ids. Operations of the same label share a colour."""
+    """A picture to be drawn: nodes and the edges between their ids. Operations of the same label share a colour.
+
+    In a diagram to be edited, ``edge_choices`` names the choice that an edge shows: that of one of the ``edges``, or of
+    one that an edit can add.
+    """
 
     title: str
     nodes: tuple[Node, ...]
     edges: tuple[tuple[str, str], ...]
+    edge_choices: tuple[tuple[tuple[str, str], str], ...] = ()
+
+
+def used_part(diagram: Diagram) -> Diagram:
+    """A diagram to be edited as a plain one: without the nodes that have no effect, and without choices."""
+    nodes = tuple(replace(node, choice="") for node in diagram.nodes if node.used)
+    ids = {node.id for node in nodes}
+    return Diagram(diagram.title, nodes, tuple(edge for edge in diagram.edges if ids.issuperset(edge)))
 
 
 def chain_links(nodes: Sequence[Node]) -> tuple[tuple[str, str], ...]:

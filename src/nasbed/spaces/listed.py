@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.spaces.base import Codes, SearchSpace
+from nasbed.spaces.edits import config_edits
+from nasbed.spaces.facts import Edit
 from nasbed.spaces.part import SpacePart
 
 FEWEST = 8
@@ -53,6 +55,10 @@ class ListedSpace(SpacePart):
         if code not in self._neighbors:
             self._neighbors[code] = self._near(Architecture(self.name, code))
         return iter(self._neighbors[code])
+
+    def edits(self, arch: Architecture) -> Iterator[Edit]:
+        """The neighbours in the list, which may differ in several choices."""
+        return config_edits(self, arch)
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
         """A random neighbour; the architecture itself in a list of one."""

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import ParseError, shorten
 from nasbed.spaces.base import Batch, Codes
-from nasbed.spaces.choice import ChoiceSpace
-from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, edge_path_encoding
+from nasbed.spaces.edge_cell import EDGES, EdgeCellSpace, edge_path_encoding
 from nasbed.spaces.edge_functions import representatives
 from nasbed.spaces.facts import CellGraph, NamedPart, Operations
-from nasbed.spaces.graph import Diagram, Graphs
 from nasbed.spaces.image_size import Image, halved, plain, sides
 from nasbed.spaces.native_text import NativeTextSpace
 from nasbed.spaces.skeleton_checks import check_at_least_one
@@ -66,7 +64,7 @@ def has_no_pooling(arch: Architecture) -> bool:
 PARTS = {"no-pooling": NamedPart(":no-pooling", has_no_pooling, size=4_096)}
 
 
-class NB201(NativeTextSpace, ChoiceSpace):
+class NB201(NativeTextSpace, EdgeCellSpace):
     """A cell of four nodes in which each of the six edges carries one of five operations.
 
     ``code[i]`` is the operation on ``EDGES[i]``. The native form is the published string
@@ -78,7 +76,7 @@ class NB201(NativeTextSpace, ChoiceSpace):
     title = "NAS-Bench-201: four nodes, five operations on six edges"
     citation = "Dong & Yang, NAS-Bench-201: Extending the Scope of Reproducible NAS, ICLR 2020, arXiv:2001.00326"
     encodings = ("onehot", "path", "config")
-    choice_names = tuple(f"{target}<-{source}" for source, target in EDGES)
+    cell_title = "NAS-Bench-201 cell"
     choices = (OPERATIONS,) * len(EDGES)
     skeleton = NB201Skeleton
     published_skeletons = PUBLISHED_SKELETONS
@@ -154,16 +152,10 @@ class NB201(NativeTextSpace, ChoiceSpace):
         """There are 4 954 different functions among the 15 625 cells."""
         return representatives(self.codes(archs), OPERATIONS)
 
-    # --- features and pictures ---------------------------------------------------------------------------------------
+    # --- features ---------------------------------------------------------------------------------------
 
     def _encode_path(self, codes: Codes) -> NDArray[np.float32]:
         return edge_path_encoding(codes, len(OPERATIONS) - 1)
-
-    def graphs(self, archs: Batch) -> Graphs:
-        return edge_cell_graphs(self.codes(archs), OPERATIONS)
-
-    def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
-        return (edge_cell_diagram("NAS-Bench-201 cell", self.to_options(arch)),)
 
 
 def _fixed_parts(skeleton: NB201Skeleton) -> tuple[int, int, int]:

@@ -13,7 +13,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, shorten
 from nasbed.spaces.base import Batch, Codes, SearchSpace
 from nasbed.spaces.edits import Pairs
-from nasbed.spaces.facts import Choices, OperationChanges
+from nasbed.spaces.facts import Choices, Edit, OperationChanges
 from nasbed.spaces.graph import Diagram, Graphs
 
 if TYPE_CHECKING:
@@ -67,6 +67,9 @@ class SpacePart(SearchSpace):
 
     def neighbors(self, arch: Architecture) -> Iterator[Architecture]:
         return filter(self.contains, self.parent.neighbors(arch))
+
+    def edits(self, arch: Architecture) -> Iterator[Edit]:
+        return (edit for edit in self.parent.edits(arch) if self.contains(edit.arch))
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
         for _ in range(TRIES):
@@ -146,3 +149,6 @@ class SpacePart(SearchSpace):
 
     def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
         return self.parent.diagrams(arch)
+
+    def edit_diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        return self.parent.edit_diagrams(arch)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, shorten
 from nasbed.spaces.base import Batch, Codes, SearchSpace
-from nasbed.spaces.darts import features
+from nasbed.spaces.darts import edits, features
 from nasbed.spaces.darts.cell import (
     CELL_LENGTH,
     EDGE_COUNT,
@@ -32,8 +32,8 @@ from nasbed.spaces.darts.cell import (
 from nasbed.spaces.darts.costs import DartsSkeleton, network_costs
 from nasbed.spaces.darts.genotype import CELL_KINDS, Genotype, format_cells, from_genotype, parse_cells, to_genotype
 from nasbed.spaces.darts.topologies import same_cells, topology_codes
-from nasbed.spaces.facts import CellGraph, CrossedList, Operations
-from nasbed.spaces.graph import Diagram, Graphs, Node
+from nasbed.spaces.facts import CellGraph, CrossedList, Edit, Operations
+from nasbed.spaces.graph import Diagram, Graphs, Node, used_part
 
 if TYPE_CHECKING:
     from ConfigSpace import Configuration, ConfigurationSpace
@@ -107,6 +107,11 @@ class Darts(SearchSpace):
                             else (source_kept, op_kept, source, op_moved)
                         )
                         yield Architecture(name, (*code[:start], *moved, *code[start + 4 :]))
+
+    def edits(self, arch: Architecture) -> Iterator[Edit]:
+        """The choices are ``normal:0-2:operation``, the operation on the edge from 0 to node 2 of the normal cell, and
+        ``normal:0-2:input``, where that edge comes from."""
+        return edits.edits(arch)
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
         """Regularized evolution's mutation as in appendix C.3 of Surrogate NAS Benchmarks.
@@ -255,18 +260,24 @@ class Darts(SearchSpace):
         return features.graphs(self.codes(archs))
 
     def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        return tuple(map(used_part, self.edit_diagrams(arch)))
+
+    def edit_diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
         diagrams = []
-        for title, cell in (("Normal cell", arch.code[:CELL_LENGTH]), ("Reduction cell", arch.code[CELL_LENGTH:])):
+        titles, cells = ("Normal cell", "Reduction cell"), (arch.code[:CELL_LENGTH], arch.code[CELL_LENGTH:])
+        for kind, title, cell in zip(CELL_KINDS, titles, cells, strict=True):
             nodes = [
-                Node("0", "c_{k-2}", "input"),
-                Node("1", "c_{k-1}", "input"),
-                *(Node(str(n), str(n - INPUTS), "sum") for n in NODES),
+                *(Node(str(n), edits.node_label(n), "input") for n in range(INPUTS)),
+                *(Node(str(n), edits.node_label(n), "sum") for n in NODES),
             ]
-            links = []
+            links, choices = [], []
             for node, source, op in node_edges(cell):
                 box = f"{source}-{node}"
-                nodes.append(Node(box, OPERATIONS[op]))
+                nodes.append(Node(box, OPERATIONS[op], choice=edits.operation_choice(kind, source, node)))
                 links += [(str(source), box), (box, str(node))]
+                if node > INPUTS:
+                    choices.append(((str(source), box), edits.input_choice(kind, source, node)))
             nodes.append(Node(str(OUTPUT), "c_{k}", "output"))
-            diagrams.append(Diagram(title, tuple(nodes), (*links, *((str(node), str(OUTPUT)) for node in NODES))))
+            links += [(str(node), str(OUTPUT)) for node in NODES]
+            diagrams.append(Diagram(title, tuple(nodes), tuple(links), tuple(choices)))
         return tuple(diagrams)

@@ -1,4 +1,4 @@
-"""What is one edit apart in a table of NAS-Bench-101 cells, over all their isomorphic encodings."""
+"""What is one edit apart: the edits of one NAS-Bench-101 cell, and those in a table, over all isomorphic encodings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,41 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from nasbed.core.architecture import Architecture
 from nasbed.spaces.edits import Pairs
+from nasbed.spaces.facts import Edit
 from nasbed.spaces.lookup import Lookup, Rows
 from nasbed.spaces.nb101.canonical import canonical_codes, interior_orders, kept_batch
-from nasbed.spaces.nb101.cell import ALL_EDGES, FIRST_BIT, LAST, MAX_VERTICES, OPERATIONS
+from nasbed.spaces.nb101.cell import ALL_EDGES, FIRST_BIT, LAST, MAX_VERTICES, OPERATIONS, is_valid
+from nasbed.spaces.nb101.text import SHORT_NAMES
 
 Codes = NDArray[np.int64]
+
+BIT_EDGES = tuple((source, target) for target in range(1, MAX_VERTICES) for source in range(target))
+"""(source, target) of each edge bit."""
+_VERTEX_NAMES = ("input", *map(str, range(1, LAST)), "output")
+
+
+def edge_choice(source: int, target: int) -> str:
+    """The name of the choice whether there is an edge."""
+    return f"{source}-{target}"
+
+
+def single_edits(arch: Architecture) -> Iterator[Edit]:
+    """Every operation changed, then every edge added or removed that leaves a valid cell."""
+    edges, *ops = arch.code
+    for vertex, before in enumerate(ops, start=1):
+        for after, name in enumerate(SHORT_NAMES):
+            if after != before:
+                edited = Architecture(arch.space, (edges, *ops[: vertex - 1], after, *ops[vertex:]))
+                yield Edit(str(vertex), f"operation of vertex {vertex}", SHORT_NAMES[before], name, edited)
+    for bit, (source, target) in enumerate(BIT_EDGES):
+        if is_valid(edges ^ 1 << bit):
+            states = ("no edge", "edge")
+            before, after = states if not edges >> bit & 1 else states[::-1]
+            title = f"edge {_VERTEX_NAMES[source]} → {_VERTEX_NAMES[target]}"
+            edited = Architecture(arch.space, (edges ^ 1 << bit, *ops))
+            yield Edit(edge_choice(source, target), title, before, after, edited)
 
 
 def relabelled_pairs(codes: Codes) -> Iterator[tuple[Rows, Rows, Rows, Rows]]:

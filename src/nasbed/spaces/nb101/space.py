@@ -14,7 +14,7 @@ from nasbed.core.errors import InvalidArchitecture, InvalidOption, nearest, shor
 from nasbed.spaces.base import Batch, Codes, SearchSpace
 from nasbed.spaces.edits import Pairs
 from nasbed.spaces.encodings import one_hot, path_offsets
-from nasbed.spaces.facts import NamedPart, OperationChanges, Operations
+from nasbed.spaces.facts import Edit, NamedPart, OperationChanges, Operations
 from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node
 from nasbed.spaces.nb101 import canonical, cell, edits, shape, text
 from nasbed.spaces.nb101.cell import ALL_EDGES, FIRST_BIT, LAST, MAX_VERTICES, OPERATIONS, Compact
@@ -117,6 +117,10 @@ class NB101(SearchSpace):
         for bit in range(ALL_EDGES):
             if cell.is_valid(edges ^ 1 << bit):
                 yield Architecture(self.name, (edges ^ 1 << bit, *ops))
+
+    def edits(self, arch: Architecture) -> Iterator[Edit]:
+        """The choices are ``2``, the operation of vertex 2, and ``0-2``, whether there is an edge from 0 to it."""
+        return edits.single_edits(arch)
 
     def mutate(self, arch: Architecture, rng: np.random.Generator) -> Architecture:
         """A neighbour, uniformly."""
@@ -352,3 +356,26 @@ class NB101(SearchSpace):
             Node(str(last), "output", "output"),
         )
         return (Diagram("NAS-Bench-101 cell", nodes, tuple((str(x), str(y)) for x, y in cell.edge_pairs(pruned))),)
+
+    def edit_diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
+        """All seven vertices; those on no path from input to output are not used. Edges that an edit can add are among
+        the choices."""
+        remaining = cell.kept_vertices(arch.code[0])
+        nodes = (
+            Node("0", "input", "input"),
+            *(
+                Node(
+                    str(vertex),
+                    text.SHORT_NAMES[arch.code[vertex]],
+                    choice=str(vertex),
+                    used=remaining >> vertex & 1 == 1,
+                )
+                for vertex in range(1, LAST)
+            ),
+            Node(str(LAST), "output", "output"),
+        )
+        edges = tuple((str(x), str(y)) for x, y in cell.edge_pairs(Compact(*arch.code[:1], arch.code[1:])))
+        choices = tuple(
+            ((str(source), str(target)), edits.edge_choice(source, target)) for source, target in edits.BIT_EDGES
+        )
+        return (Diagram("NAS-Bench-101 cell", nodes, edges, choices),)

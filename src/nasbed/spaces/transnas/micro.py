@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.spaces.base import Batch, Codes
-from nasbed.spaces.choice import ChoiceSpace
-from nasbed.spaces.edge_cell import EDGES, edge_cell_diagram, edge_cell_graphs, edge_path_encoding
+from nasbed.spaces.edge_cell import EDGES, EdgeCellSpace, edge_path_encoding
 from nasbed.spaces.edge_functions import representatives
 from nasbed.spaces.facts import Operations
-from nasbed.spaces.graph import Diagram, Graphs
 from nasbed.spaces.native_text import NativeTextSpace
 from nasbed.spaces.skeleton_checks import check_at_least_one
 from nasbed.spaces.transnas.text import CITATION, matched_digits
@@ -42,7 +40,7 @@ class TransNASSkeleton:
         check_at_least_one(self, "cells_per_module")
 
 
-class TransNASMicro(NativeTextSpace, ChoiceSpace):
+class TransNASMicro(NativeTextSpace, EdgeCellSpace):
     """Cells of four nodes, each the sum of an operation on every earlier one.
 
     ``code`` gives the operations on the edges 0→1, 0→2, 1→2, 0→3, 1→3, 2→3. The published text ``64-41414-1_02_333``
@@ -58,7 +56,7 @@ class TransNASMicro(NativeTextSpace, ChoiceSpace):
     title = "TransNAS-Bench-101, micro: four nodes, four operations on six edges"
     citation = CITATION
     encodings = ("onehot", "path", "config")
-    choice_names = tuple(f"{target}<-{source}" for source, target in EDGES)
+    cell_title = "TransNAS-Bench-101 cell"
     choices = (_OPERATIONS,) * len(EDGES)
     skeleton = TransNASSkeleton
     operations = Operations(tuple(range(len(EDGES))), _OPERATIONS, ("skip_connect",))
@@ -77,9 +75,3 @@ class TransNASMicro(NativeTextSpace, ChoiceSpace):
 
     def function_codes(self, archs: Batch) -> Codes:
         return representatives(self.codes(archs), _OPERATIONS)
-
-    def graphs(self, archs: Batch) -> Graphs:
-        return edge_cell_graphs(self.codes(archs), _OPERATIONS)
-
-    def diagrams(self, arch: Architecture) -> tuple[Diagram, ...]:
-        return (edge_cell_diagram("TransNAS-Bench-101 cell", self.to_options(arch)),)

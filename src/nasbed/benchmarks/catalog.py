@@ -60,6 +60,7 @@ class Card:
     repeats: int = 0
     licence: str = ""
     citation: str = ""
+    dataset: str = ""
 
 
 MEAN = "mean"
@@ -238,6 +239,7 @@ def card(name: str) -> Card:
         repeats=benchmark.cache.repeats,
         licence=info.licence,
         citation=info.citation,
+        dataset=info.dataset,
     )
 
 
@@ -284,6 +286,7 @@ def _surrogate_card(name: str, path: Path) -> Card:
         fidelities=manifest.fidelities,
         licence=manifest.licence,
         citation=manifest.citation,
+        dataset=manifest.dataset,
     )
 
 
@@ -299,6 +302,7 @@ def _registered_card(name: str, benchmark: Benchmark) -> Card:
         get="",
         metrics=tuple(metric.key for metric in benchmark.metrics),
         fidelities=benchmark.fidelities,
+        dataset=benchmark.dataset_name,
     )
 
 

@@ -8,8 +8,9 @@ from threading import Lock
 from typing import Any
 
 from nasbed.benchmarks.base import Benchmark
-from nasbed.benchmarks.catalog import Card, card, cards, load
-from nasbed.core.errors import InvalidOption, NasbedError, UnknownName, nearest
+from nasbed.benchmarks.catalog import Card, cards, load
+from nasbed.core.errors import InvalidOption, UnknownName, nearest
+from nasbed.explorer.columns import metric_title
 from nasbed.explorer.points import Points
 
 
@@ -21,10 +22,52 @@ class OpenBenchmark:
     benchmark: Benchmark
     points: Points
 
+    @classmethod
+    def load(cls, name: str) -> OpenBenchmark:
+        """A benchmark by its id or path."""
+        benchmark = load(name)
+        return cls(name, benchmark, Points(name, benchmark))
+
     @property
-    def is_table(self) -> bool:
-        """Whether its answers are looked up, not predicted."""
-        return self.points.is_table
+    def kind(self) -> str:
+        """Whether answers are looked up or predicted."""
+        return "table" if self.points.is_table else "surrogate"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it answers for its whole space."""
+        return self.benchmark.holds_all or self.benchmark.held_count == self.benchmark.space.size
+
+    def facts(self) -> dict[str, Any]:
+        """What the page shows of a benchmark before any of its architectures."""
+        benchmark, points = self.benchmark, self.points
+        test, operations = benchmark.test_metric, benchmark.space.operations
+        return {
+            "id": self.id,
+            "title": benchmark.summary or benchmark.name,
+            "space": benchmark.space.name,
+            "space_title": benchmark.space.title,
+            "kind": self.kind,
+            "rows": points.rows,
+            "complete": self.is_complete,
+            "dataset": benchmark.dataset_name,
+            "metrics": [
+                {
+                    "key": metric.key,
+                    "title": metric_title(metric),
+                    "unit": metric.unit,
+                    "maximise": metric.direction == "maximize",
+                }
+                for metric in points.metrics
+            ],
+            "objective": benchmark.objective.key,
+            "test": None if test is None else test.key,
+            "fidelities": list(benchmark.fidelities),
+            "operations": [] if operations is None else list(operations.names),
+            "columns": [column.facts() for column in points.columns.values()],
+            "sampled": points.sampled,
+            "cost_note": points.costs.note if points.costs.known else "",
+        }
 
 
 class Catalogue:
@@ -34,61 +77,59 @@ class Catalogue:
     """
 
     def __init__(self, default: str | None = None) -> None:
-        present = [entry for entry in cards() if entry.present]
-        self._cards: Mapping[str, Card | None] = {entry.name: entry for entry in present}
-        if default is not None and default not in self._cards:
-            self._cards = {default: None, **self._cards}
-        if not self._cards:
-            raise InvalidOption("an explorer needs a benchmark, none is here; get one with: nasbed fetch")
-        self.default = next(iter(self._cards)) if default is None else default
+        self._cards: Mapping[str, Card] = {entry.name: entry for entry in cards() if entry.present}
         self._opened: dict[str, OpenBenchmark] = {}
-        self._lock = Lock()
+        self._locks: dict[str, Lock] = {name: Lock() for name in self._cards}
         if default is not None:
-            self.open(default)
+            self._opened[default] = OpenBenchmark.load(default)
+            self._locks.setdefault(default, Lock())
+        if not self._locks:
+            raise InvalidOption("an explorer needs a benchmark, none is here; get one with: nasbed fetch nb101")
+        self.default = default or next(iter(self._cards))
 
     @property
     def ids(self) -> tuple[str, ...]:
-        return tuple(self._cards)
+        return tuple(self._locks)
 
     def open(self, name: str) -> OpenBenchmark:
         """A benchmark of this list, opened when it is first asked for."""
-        if name not in self._cards:
-            raise UnknownName(f"no benchmark is called {name[:80]!r} here; {nearest(name[:80], self._cards)}")
-        with self._lock:
+        if name not in self._locks:
+            raise UnknownName(f"no benchmark is called {name[:80]!r} here; {nearest(name[:80], self._locks)}")
+        with self._locks[name]:
             if name not in self._opened:
-                benchmark = load(name)
-                self._opened[name] = OpenBenchmark(name, benchmark, Points(name, benchmark))
+                self._opened[name] = OpenBenchmark.load(name)
             return self._opened[name]
 
     def entries(self) -> list[dict[str, Any]]:
         """What the list of benchmarks shows of each."""
-        return [self._entry(name) for name in self._cards]
+        return [self._entry(name) for name in sorted(self._locks)]
 
     def _entry(self, name: str) -> dict[str, Any]:
-        entry = self._cards[name]
-        if entry is None:
-            opened = self.open(name)
-            benchmark = opened.benchmark
-            facts = {
-                "title": benchmark.summary or benchmark.name,
-                "space": benchmark.space.name,
-                "kind": "table" if opened.is_table else "surrogate",
-                "rows": opened.points.rows if opened.is_table else None,
-                "dataset": benchmark.dataset_name,
-            }
-        else:
-            is_surrogate = entry.fitted_on > 0
-            facts = {
-                "title": entry.what,
-                "space": entry.space,
-                "kind": "surrogate" if is_surrogate else "table",
-                "rows": None if is_surrogate else entry.architectures,
-                "dataset": self._dataset(name),
-            }
+        facts = self._card_facts(self._cards[name]) if name in self._cards else self._opened_facts(self._opened[name])
         return {"id": name, **facts, "default": name == self.default}
 
-    def _dataset(self, name: str) -> str:
-        try:
-            return self.open(name).benchmark.dataset_name
-        except NasbedError:
-            return ""
+    @staticmethod
+    def _card_facts(card: Card) -> dict[str, Any]:
+        is_surrogate = card.fitted_on > 0
+        return {
+            "title": card.what,
+            "space": card.space,
+            "kind": "surrogate" if is_surrogate else "table",
+            "rows": None if is_surrogate else card.architectures,
+            "dataset": card.dataset,
+        }
+
+    @staticmethod
+    def _opened_facts(opened: OpenBenchmark) -> dict[str, Any]:
+        benchmark = opened.benchmark
+        return {
+            "title": benchmark.summary or benchmark.name,
+            "space": benchmark.space.name,
+            "kind": opened.kind,
+            "rows": opened.points.rows if opened.points.is_table else None,
+            "dataset": benchmark.dataset_name,
+        }
+
+    def tables_of(self, space: str) -> list[str]:
+        """The ids of the tables of a space."""
+        return [entry["id"] for entry in self.entries() if entry["space"] == space and entry["kind"] == "table"]

@@ -1,13 +1,10 @@
-"""The overview of a benchmark: a row an architecture, and columns of what is known of each, computed when first used."""
+"""The overview of a benchmark: a row an architecture, a column for each fact, computed when it is first used."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from threading import RLock
-from typing import Any, Literal
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,38 +14,34 @@ from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
-from nasbed.explorer.sampling import sampled_codes
-from nasbed.proxies.table import embedded_scores, open_scores
+from nasbed.explorer.columns import Column, metric_column, packed
+from nasbed.explorer.found_by import found_by
+from nasbed.explorer.network_costs import NetworkCosts, network_costs
+from nasbed.explorer.proxy_columns import ProxyColumns
+from nasbed.explorer.sample import CODES, COST, FITTED, fitted_table, predicted_sample
+from nasbed.explorer.values import expected_parallel
+from nasbed.results.cache.reader import TRAIN_TIME
 from nasbed.spaces.base import Codes
+from nasbed.spaces.facts import NONE, Choices
 from nasbed.spaces.lookup import Lookup
 
+T = TypeVar("T")
 Floats = NDArray[np.float64]
-Kind = Literal["metric", "cost", "shape", "operation", "choice", "proxy", "method"]
-TRAIN_TIME = "train_time_s"
 COSTS = {"parameters": "parameters", "multiply_adds": "multiply-adds"}
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """What a column is. ``log`` says whether its values span so much that a logarithmic axis shows them better."""
-
-    key: str
-    title: str
-    unit: str
-    kind: Kind
-    log: bool = False
-    labels: tuple[str, ...] = ()
-    """The texts that the values number, of a column of names."""
-
-    def facts(self) -> dict[str, Any]:
-        return {"key": self.key, "title": self.title, "unit": self.unit, "kind": self.kind, "log": self.log}
+COUNT, CHOICE, PROXY, METHOD = "count:", "choice:", "proxy:", "method"
+MOST_CHOICES = 64
+"""A space with more choices has no column for each."""
+MOST_COMPARED = 100_000
+"""Rows of the largest overview in which architectures with the same function are looked for."""
+SAMPLED = "sampled"
+"""The method of an architecture that the explorer drew."""
 
 
 class Points:
     """The rows and columns of one benchmark's overview.
 
-    A table shows its architectures, each with its means at the highest fidelity. Any other benchmark shows a sample of
-    its space with the means that it expects. Row ``i`` stays the same architecture.
+    A table shows its architectures, each with its means at the highest fidelity that has them. Any other benchmark
+    shows a sample of its space with the means that it expects. Row ``i`` stays the same architecture.
     """
 
     def __init__(self, name: str, benchmark: Benchmark) -> None:
@@ -56,8 +49,16 @@ class Points:
         self.benchmark = benchmark
         self.space = benchmark.space
         self._lock = RLock()
-        self._values: dict[str, NDArray[Any]] = {}
-        self._ranks: dict[str, Floats] = {}
+        self._made: dict[str, Any] = {}
+
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        """What ``make`` returns, made once, also where several threads ask."""
+        if name not in self._made:
+            with self._lock:
+                if name not in self._made:
+                    self._made[name] = make()
+        made: T = self._made[name]
+        return made
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
@@ -66,22 +67,25 @@ class Points:
         """Whether the rows are all architectures that the benchmark holds."""
         return isinstance(self.benchmark.unwrapped, TabularBenchmark)
 
-    @cached_property
+    @property
     def codes(self) -> Codes:
         """The canonical code of each row."""
-        with self._lock:
-            if self.is_table:
-                results, rows = self.benchmark.stored_rows()
-                return np.asarray(results.cache().codes)[rows].astype(np.int64)
-            return sampled_codes(self.benchmark)
+        return self._once("codes", self._find_codes)
+
+    def _find_codes(self) -> Codes:
+        if isinstance(self.benchmark, TabularBenchmark):
+            return np.asarray(self.benchmark.cache.codes).astype(np.int64)
+        if self.is_table:
+            return self.space.codes(list(self.benchmark.architectures()))
+        return self._sample[CODES]
+
+    @property
+    def _sample(self) -> Mapping[str, NDArray[Any]]:
+        return self._once("sample", lambda: predicted_sample(self.benchmark))
 
     @property
     def rows(self) -> int:
         return len(self.codes)
-
-    @cached_property
-    def _lookup(self) -> Lookup:
-        return Lookup(self.codes)
 
     def row_of(self, arch: Architecture) -> int | None:
         """The row of an architecture or of one isomorphic to it, if there is one."""
@@ -90,12 +94,13 @@ class Points:
 
     def rows_of(self, codes: Codes) -> NDArray[np.int64]:
         """:meth:`row_of` of a batch, -1 where there is none."""
-        return self._lookup.find(self.space.canonical_codes(codes))
+        lookup = self._once("lookup", lambda: Lookup(self.codes))
+        return lookup.find(self.space.canonical_codes(codes)) if len(codes) else np.empty(0, dtype=np.int64)
 
     def architecture(self, row: int) -> Architecture:
         """The architecture of a row."""
         if not 0 <= row < self.rows:
-            raise InvalidOption(f"a row of {self.name} is 0 to {self.rows - 1}, got {row}")
+            raise InvalidOption(f"a row of {self.name} is 0 to {self.rows - 1}, got {row}; choose one of them")
         return Architecture(self.space.name, tuple(self.codes[row].tolist()))
 
     @property
@@ -103,28 +108,38 @@ class Points:
         """How the rows were chosen, where they are not all."""
         if self.is_table:
             return None
-        return f"{self.rows} architectures drawn at random from the space, with the means that the benchmark expects"
+        fitted = int(self._sample[FITTED].sum())
+        drawn = f"{self.rows - fitted} architectures drawn at random"
+        return drawn + (f", and {fitted} of those that the surrogate was fitted on" if fitted else "")
 
     # --- columns -----------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def columns(self) -> Mapping[str, Column]:
         """All columns by key, none computed yet."""
-        columns = [self._metric_column(metric) for metric in self.metrics]
+        return self._once("columns", self._describe)
+
+    def _describe(self) -> Mapping[str, Column]:
+        columns = [metric_column(metric) for metric in self.metrics]
         keys = {column.key for column in columns}
         if self.benchmark.has_times:
             columns.append(Column(TRAIN_TIME, "training time", "s", "cost", log=True))
-        counted = self.space.properties(np.empty((0, self.space.code_length), dtype=np.int64))
-        columns += [
-            Column(key, title, "", "cost", log=True)
-            for key, title in COSTS.items()
-            if key in counted and key not in keys
-        ]
+        if self.costs.known:
+            missing = {key: title for key, title in COSTS.items() if key not in keys}
+            columns += [Column(key, title, "", "cost", log=True) for key, title in missing.items()]
         columns += [Column(name, name, "", "shape") for name in self.space.shape_properties]
         if self.space.operations is not None:
             names = self.space.operations.names
-            columns += [Column(f"count:{name}", f"number of {name}", "", "operation") for name in names]
-        columns += [Column(f"proxy:{name}", name, "", "proxy") for name in self._scores]
+            columns += [Column(f"{COUNT}{name}", f"number of {name}", "", "operation") for name in names]
+        elif self.space.code_length <= MOST_CHOICES:
+            columns += [
+                Column(f"{CHOICE}{name}", name.replace("_", " "), "", "choice", labels=options)
+                for name, options in zip(self._choices.names, self._choices.options, strict=True)
+                if len(options) < np.iinfo(np.uint8).max
+            ]
+        columns += [Column(f"{PROXY}{name}", name, "", "proxy") for name in self._proxies.names]
+        if len(self._methods[0]) > 1:
+            columns.append(Column(METHOD, "found by", "", "method", labels=self._methods[0]))
         return {column.key: column for column in columns}
 
     @property
@@ -133,118 +148,139 @@ class Points:
         test = self.benchmark.test_metric
         return self.benchmark.metrics if test is None else (*self.benchmark.metrics, test)
 
-    def _metric_column(self, metric: Metric) -> Column:
-        kind: Kind = "cost" if metric.split is None else "metric"
-        return Column(metric.key, metric_title(metric), metric.unit, kind, log=metric.split is None)
+    @property
+    def costs(self) -> NetworkCosts:
+        """How parameters and multiply-adds are counted."""
+        return self._once("costs", lambda: network_costs(self.benchmark))
+
+    @property
+    def _choices(self) -> Choices:
+        return self._once("choices", lambda: self.space.choices_of(self.codes))
+
+    @property
+    def _proxies(self) -> ProxyColumns:
+        return self._once("proxies", lambda: ProxyColumns(self.name, self.benchmark))
+
+    @property
+    def _methods(self) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
+        """The methods that found the rows, and the number of that of each row."""
+        return self._once("methods", self._find_methods)
+
+    def _find_methods(self) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
+        table = self.benchmark.unwrapped if self.is_table else fitted_table(self.benchmark)
+        if not isinstance(table, TabularBenchmark) or table.held_count == _size(table):
+            return (), np.zeros(self.rows, dtype=np.uint8)
+        names, numbers = found_by(table.results, self.codes)
+        if self.is_table:
+            return names, numbers
+        return (*names, SAMPLED), np.where(self._sample[FITTED], numbers, len(names)).astype(np.uint8)
+
+    def column(self, key: str) -> Column:
+        """What a column is; raises on an unknown key."""
+        if key not in self.columns:
+            raise UnknownName(f"{self.name} has no column {key[:80]!r}; {nearest(key[:80], self.columns)}")
+        return self.columns[key]
 
     def values(self, key: str) -> NDArray[Any]:
         """A column, computed once. Missing values are NaN."""
-        if key not in self.columns:
-            raise UnknownName(f"{self.name} has no column {key[:80]!r}; {nearest(key[:80], self.columns)}")
-        with self._lock:
-            if key not in self._values:
-                self._values[key] = self._compute(self.columns[key])
-            return self._values[key]
+        column = self.column(key)
+        return self._once(f"values {key}", lambda: self._compute(column))
 
     def _compute(self, column: Column) -> NDArray[Any]:
-        if column.kind == "operation":
-            return self._operation_count(column.key.removeprefix("count:"))
-        if column.kind == "proxy":
-            return self._scores[column.key.removeprefix("proxy:")]()
-        if column.kind == "shape":
-            return self.space.properties(self.codes)[column.key].astype(np.float64)
         metric = next((metric for metric in self.metrics if metric.key == column.key), None)
-        if metric is None and column.key in COSTS:
-            return self.space.costs(self.codes)[:, list(COSTS).index(column.key)].astype(np.float64)
-        if metric is not None and metric == self.benchmark.test_metric:
+        if metric is not None:
+            return self._means(metric)
+        if column.key == TRAIN_TIME:
+            return self._train_times()
+        if column.key in COSTS:
+            counts = self._once("counts", lambda: self.costs(self.codes))
+            return counts[:, list(COSTS).index(column.key)].astype(np.float64)
+        if column.kind == "shape":
+            properties = self._once("properties", lambda: self.space.properties(self.codes))
+            return properties[column.key].astype(np.float64)
+        if column.kind == "operation":
+            return self._operation_counts(column.key.removeprefix(COUNT))
+        if column.kind == "choice":
+            place = self._choices.names.index(column.key.removeprefix(CHOICE))
+            return self._choices.values[:, place].astype(np.uint8)
+        if column.kind == "method":
+            return self._methods[1]
+        return self._proxies.scores(column.key.removeprefix(PROXY), self.codes)
+
+    def _means(self, metric: Metric) -> Floats:
+        if isinstance(self.benchmark, TabularBenchmark):
+            return self.benchmark.cache.mean(metric.key, self.benchmark.highest_fidelity(metric))
+        if metric == self.benchmark.test_metric:
             return self.benchmark.mean_test(self.codes)
-        expected = self._expected
-        return expected.cost_s if metric is None else expected.column(metric)
+        if not self.is_table:
+            return self._sample[metric.key]
+        return self._once("expected", lambda: expected_parallel(self.benchmark, self.codes)).column(metric)
 
-    @cached_property
-    def _expected(self) -> Any:
-        return self.benchmark.expected_many(self.codes)
+    def _train_times(self) -> Floats:
+        if isinstance(self.benchmark, TabularBenchmark):
+            highest = self.benchmark.highest_fidelity(self.benchmark.objective)
+            return self.benchmark.cache.mean(TRAIN_TIME, highest)
+        if not self.is_table:
+            return self._sample[COST]
+        return self._once("expected", lambda: expected_parallel(self.benchmark, self.codes)).cost_s
 
-    def _operation_count(self, name: str) -> NDArray[np.uint8]:
+    def _operation_counts(self, name: str) -> NDArray[np.uint8]:
         operations = self.space.operations
         assert operations is not None, "a space without operations has no such column"
-        codes = self.codes[:, list(operations.places)]
-        counts = (codes == operations.names.index(name)) & self._present
-        return counts.sum(axis=1).astype(np.uint8)
+        chosen = self.codes[:, list(operations.places)] == operations.names.index(name)
+        if name != NONE:
+            chosen &= self._once("present", lambda: self.space.operations_present(self.codes))
+        return chosen.sum(axis=1).astype(np.uint8)
 
-    @cached_property
-    def _present(self) -> NDArray[np.bool_]:
-        """Which operations count: those that pruning leaves, and none where it is an operation to choose."""
-        operations = self.space.operations
-        assert operations is not None, "a space without operations has no such column"
-        present = self.space.operations_present(self.codes)
-        if "none" in operations.names:
-            present |= self.codes[:, list(operations.places)] == operations.names.index("none")
-        return present
+    def proxy_scores(self, arch: Architecture) -> dict[str, float]:
+        """The scores of one architecture by proxy, those that are missing left out."""
+        return self._proxies.scores_of(arch)
 
-    @cached_property
-    def _scores(self) -> Mapping[str, Callable[[], Floats]]:
-        """The embedded scores of the table's architectures, by proxy."""
-        if self.name not in embedded_scores():
-            return {}
-        table = open_scores(self.name)
-        rows = self.rows_of(table.codes)
+    # --- the same network --------------------------------------------------------------------------------------------
 
-        def score(proxy: str) -> Floats:
-            column = np.full(self.rows, np.nan)
-            column[rows[rows >= 0]] = table.mean(proxy)[rows >= 0]
-            return column
+    @property
+    def hashes(self) -> NDArray[np.str_] | None:
+        """The published hash of each row, in a space that has hashes."""
+        empty = self.space.properties(np.empty((0, self.space.code_length), dtype=np.int64))
+        if "hash" not in empty:
+            return None
+        return self._once("properties", lambda: self.space.properties(self.codes))["hash"]
 
-        return {proxy: (lambda proxy=proxy: score(proxy)) for proxy in table.proxies}
+    def same_function(self, arch: Architecture) -> NDArray[np.int64]:
+        """The rows that compute the same function as an architecture, as far as the space knows; of a large table the
+        row of the architecture alone."""
+        if self.rows > MOST_COMPARED:
+            row = self.row_of(arch)
+            return np.array([] if row is None else [row], dtype=np.int64)
+        functions = self._once("functions", lambda: self.space.function_codes(self.codes))
+        return np.flatnonzero((functions == self.space.function_codes([arch])).all(axis=1))
 
     # --- ranks -------------------------------------------------------------------------------------------------------
 
-    def ranked(self, key: str) -> Floats:
-        """The values of a metric, best first, those that are missing left out."""
-        with self._lock:
-            if key not in self._ranks:
-                metric = next(metric for metric in self.metrics if metric.key == key)
-                values = np.asarray(self.values(key), dtype=np.float64)
-                present = np.sort(values[~np.isnan(values)])
-                self._ranks[key] = -present[::-1] if metric.direction == "maximize" else present
-            return self._ranks[key]
-
-    def rank(self, metric: Metric, value: float) -> dict[str, float | int] | None:
-        """The rank of a value among the rows: 1 is the best, equal values share the best rank."""
-        ranked = self.ranked(metric.key)
-        if not len(ranked) or value != value:
+    def rank(self, metric: Metric, value: float) -> dict[str, Any] | None:
+        """The rank of a value among the rows: 1 is the best, equal values share the best rank. ``percentile`` is the
+        share of rows that are worse, in percent."""
+        ascending = self._once(f"rank {metric.key}", lambda: self._losses(metric))
+        if not len(ascending) or value != value:
             return None
-        signed = -value if metric.direction == "maximize" else value
-        rank = int(np.searchsorted(ranked, signed, side="left")) + 1
-        worse = len(ranked) - int(np.searchsorted(ranked, signed, side="right"))
-        return {"rank": rank, "of": len(ranked), "percentile": round(100 * worse / len(ranked), 2)}
+        loss = -value if metric.direction == "maximize" else value
+        rank = int(np.searchsorted(ascending, loss, side="left")) + 1
+        worse = len(ascending) - int(np.searchsorted(ascending, loss, side="right"))
+        return {"rank": rank, "of": len(ascending), "percentile": 100 * worse / len(ascending)}
+
+    def _losses(self, metric: Metric) -> Floats:
+        values = self.values(metric.key)
+        present = values[~np.isnan(values)]
+        return np.sort(-present if metric.direction == "maximize" else present)
 
     # --- bytes -------------------------------------------------------------------------------------------------------
 
-    def packed(self, keys: Sequence[str]) -> bytes:
-        """Columns as bytes: the length of a JSON header, the header, then each column, all padded to four bytes."""
-        arrays = [_as_stored(self.values(key)) for key in keys]
-        described = []
-        for key, array in zip(keys, arrays, strict=True):
-            entry: dict[str, Any] = {"key": key, "type": f"{array.dtype.kind}{array.dtype.itemsize}"}
-            if labels := self.columns[key].labels:
-                entry["labels"] = list(labels)
-            described.append(entry)
-        header = json.dumps({"rows": self.rows, "columns": described}).encode()
-        parts = [len(header).to_bytes(4, "little"), _padded(header, b" ")]
-        parts[0] = len(parts[1]).to_bytes(4, "little")
-        return b"".join([*parts, *(_padded(array.tobytes(), b"\0") for array in arrays)])
+    def packed(self, keys: Sequence[str], rows: NDArray[np.int64] | None = None) -> bytes:
+        """Columns as bytes, of all rows or of some."""
+        columns = [self.column(key) for key in keys]
+        arrays = [self.values(key) if rows is None else self.values(key)[rows] for key in keys]
+        return packed(self.rows if rows is None else len(rows), columns, arrays)
 
 
-def _as_stored(values: NDArray[Any]) -> NDArray[Any]:
-    """An array in the type in which it is sent."""
-    return values.astype("<f4") if values.dtype.kind == "f" else values.astype(values.dtype.newbyteorder("<"))
-
-
-def _padded(data: bytes, filler: bytes) -> bytes:
-    return data + filler * (-len(data) % 4)
-
-
-def metric_title(metric: Metric) -> str:
-    """A metric in words: "validation accuracy"."""
-    return metric.key.replace("_", " ")
+def _size(table: TabularBenchmark) -> int:
+    return table.space.size

@@ -3,146 +3,157 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import anyio
+from anyio.to_thread import run_sync
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
-import nasbed
-from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption, NasbedError, UnknownName
+from nasbed.core.errors import NasbedError, UnknownName
 from nasbed.core.json_values import plain
-from nasbed.explorer.catalogue import Catalogue, OpenBenchmark
-from nasbed.explorer.details import architecture_details
-from nasbed.explorer.edits import listed_edits, uphill
+from nasbed.explorer.answers import Answers
+from nasbed.explorer.guard import LOOPBACK_NAMES, Guard, RateLimit
 
 PAGE = Path(__file__).parent / "page"
+THREADS = 4
+"""Answers that are computed side by side; one slow request leaves three for the others."""
+MOST_WAITING = 200
+"""Requests that may wait for a thread; more are refused at once."""
 
 
-class JsonAnswer(Response):
-    """JSON in which NaN is null, as browsers read it."""
+def explorer_app(
+    answers: Answers, *, names: Iterable[str] = LOOPBACK_NAMES, token: str = "", rate: RateLimit | None = None
+) -> ASGIApp:
+    """The application that serves the page and the API, behind its guard.
 
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        return json.dumps(plain(content), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-
-
-def explorer_app(catalogue: Catalogue) -> Starlette:
-    """The application that serves the page and the API."""
-    api = Api(catalogue)
+    Args:
+        answers: What the API answers.
+        names: The names of the machine under which it is served, without port.
+        token: What clients must present; none for the own machine alone.
+        rate: How often a client may ask.
+    """
+    workers = _Workers()
     routes = [
         Route("/", _index),
         Mount("/page", StaticFiles(directory=PAGE, check_dir=False)),
-        Route("/api/benchmarks", _answered(api.benchmarks)),
-        Route("/api/benchmarks/{id:path}", _answered(api.benchmark)),
-        Route("/api/points", _answered(api.points)),
-        Route("/api/architecture", _answered(api.architecture)),
-        Route("/api/edits", _answered(api.edits)),
-        Route("/api/uphill", _answered(api.uphill)),
+        *(Route(path, _get(workers, answer)) for path, answer in api_routes(answers).items()),
+        Route("/api/query", _post(workers, answers.query), methods=["POST"]),
     ]
-    return Starlette(routes=routes)
+    failures = {HTTPException: _http_error, ClientDisconnect: _gone}
+    return Guard(
+        Starlette(routes=routes, exception_handlers=failures), names=names, token=token, rate=rate  # type: ignore[arg-type]
+    )  # fmt: skip
 
 
-async def _index(request: Request) -> Response:
-    return FileResponse(PAGE / "index.html")
+def api_routes(answers: Answers) -> dict[str, Callable[[Any], Any]]:
+    """The answers to GET by path."""
+    return {
+        "/api/benchmarks": answers.benchmarks,
+        "/api/benchmarks/{id:path}": answers.benchmark,
+        "/api/points": answers.points,
+        "/api/architecture": answers.architecture,
+        "/api/edits": answers.edits,
+        "/api/uphill": answers.uphill,
+        "/api/across": answers.across,
+        "/api/runs": answers.runs,
+        "/api/runs/paths": answers.paths,
+        "/api/openapi.json": answers.openapi,
+    }
 
 
-def _answered(answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
-    """A route whose answer is computed in a thread, and whose errors are one line of JSON."""
+class _Workers:
+    """The threads in which answers are computed."""
 
-    async def route(request: Request) -> Response:
+    def __init__(self) -> None:
+        self._limiter: anyio.CapacityLimiter | None = None
+        self._waiting = 0
+
+    async def answer(self, compute: Callable[[], Any]) -> Response:
+        """What ``compute`` returns as a response; an error of ours is one line of JSON."""
+        if self._waiting >= MOST_WAITING:
+            return _error(503, "the explorer is busy; ask again in a moment", {"retry-after": "1"})
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(THREADS)
+        self._waiting += 1
         try:
-            content = await run_in_threadpool(answer, request)
-        except UnknownName as error:
-            return JsonAnswer({"error": str(error)}, status_code=404)
-        except NasbedError as error:
-            return JsonAnswer({"error": " ".join(str(error).split())}, status_code=400)
-        if isinstance(content, bytes):
-            return Response(content, media_type="application/octet-stream")
-        return JsonAnswer(content)
+            return await run_sync(_response, compute, limiter=self._limiter)
+        finally:
+            self._waiting -= 1
+
+
+def _response(compute: Callable[[], Any]) -> Response:
+    try:
+        content = compute()
+    except UnknownName as error:
+        return _error(404, str(error))
+    except NasbedError as error:
+        return _error(400, str(error))
+    if isinstance(content, bytes):
+        return Response(content, media_type="application/octet-stream")
+    return Response(_json(content), media_type="application/json")
+
+
+def _json(content: Any) -> bytes:
+    """JSON in which NaN is null, as browsers read it."""
+    return json.dumps(plain(content), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode(
+        errors="replace"
+    )
+
+
+def _error(status: int, reason: str, headers: dict[str, str] | None = None) -> Response:
+    line = " ".join(reason.split())
+    return Response(_json({"error": line}), status_code=status, media_type="application/json", headers=headers)
+
+
+def _get(workers: _Workers, answer: Callable[[Any], Any]) -> Callable[[Request], Any]:
+    async def route(request: Request) -> Response:
+        parameters = {**request.query_params, **request.path_params}
+        return await workers.answer(lambda: answer(parameters))
 
     return route
 
 
-class Api:
-    """The answers, each a function of a request."""
+def _post(workers: _Workers, answer: Callable[[Any], Any]) -> Callable[[Request], Any]:
+    async def route(request: Request) -> Response:
+        body = await request.body()
 
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
+        def compute() -> Any:
+            try:
+                asked = json.loads(body)
+            except (ValueError, RecursionError) as error:
+                return _refused_json(error)
+            return answer(asked)
 
-    def benchmarks(self, request: Request) -> dict[str, Any]:
-        return {"benchmarks": self._catalogue.entries(), "version": nasbed.__version__}
+        return await workers.answer(compute)
 
-    def benchmark(self, request: Request) -> dict[str, Any]:
-        opened = self._catalogue.open(request.path_params["id"])
-        benchmark, points = opened.benchmark, opened.points
-        operations = benchmark.space.operations
-        held = benchmark.held_count
-        siblings = [
-            entry["id"]
-            for entry in self._catalogue.entries()
-            if entry["space"] == benchmark.space.name and entry["id"] != opened.id
-        ]
-        return {
-            "id": opened.id,
-            "title": benchmark.summary or benchmark.name,
-            "space": benchmark.space.name,
-            "kind": "table" if opened.is_table else "surrogate",
-            "rows": points.rows,
-            "complete": held is None or held == benchmark.space.size,
-            "dataset": benchmark.dataset_name,
-            "metrics": [
-                {
-                    "key": metric.key,
-                    "title": metric.key.replace("_", " "),
-                    "unit": metric.unit,
-                    "maximise": metric.direction == "maximize",
-                }
-                for metric in points.metrics
-            ],
-            "objective": benchmark.objective.key,
-            "test": None if benchmark.test_metric is None else benchmark.test_metric.key,
-            "fidelities": list(benchmark.fidelities),
-            "operations": [] if operations is None else list(operations.names),
-            "columns": [column.facts() for column in points.columns.values()],
-            "siblings": siblings,
-            "sampled": points.sampled,
-        }
+    return route
 
-    def points(self, request: Request) -> bytes:
-        opened = self._opened(request)
-        keys = [key for key in request.query_params.get("columns", "").split(",") if key]
-        return opened.points.packed(keys)
 
-    def architecture(self, request: Request) -> dict[str, Any]:
-        opened = self._opened(request)
-        return architecture_details(opened, self._architecture(request, opened))
+def _refused_json(error: Exception) -> Any:
+    from nasbed.core.errors import ParseError, first_line
 
-    def edits(self, request: Request) -> dict[str, Any]:
-        opened = self._opened(request)
-        return listed_edits(opened, self._architecture(request, opened))
+    raise ParseError(f"a query is JSON: {first_line(error)}") from None
 
-    def uphill(self, request: Request) -> dict[str, Any]:
-        opened = self._opened(request)
-        return uphill(opened, self._architecture(request, opened))
 
-    def _opened(self, request: Request) -> OpenBenchmark:
-        return self._catalogue.open(request.query_params.get("benchmark") or self._catalogue.default)
+async def _index(request: Request) -> Response:
+    if not (PAGE / "index.html").is_file():
+        return _error(404, "the page of the explorer is not in this installation; the API answers under /api")
+    return FileResponse(PAGE / "index.html")
 
-    def _architecture(self, request: Request, opened: OpenBenchmark) -> Architecture:
-        query = request.query_params
-        if "row" in query:
-            return opened.points.architecture(int(query["row"]))
-        if "random" in query:
-            return opened.benchmark.space.sample(np.random.default_rng(int(query["random"])))
-        if "text" in query:
-            return opened.benchmark.space.parse(query["text"])
-        raise InvalidOption("an architecture is asked for by text, row or random; give one of them")
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException), "registered for it"
+    return _error(error.status_code, f"{request.url.path[:80]}: {error.detail}; see /api/openapi.json")
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    """The client has left: nobody reads this."""
+    return Response(status_code=499)

@@ -1,14 +1,56 @@
-"""The expected objective of architectures, also of those that a table does not hold."""
+"""Expected values of architectures, of many at once on all cores."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.observations import Observations
 from nasbed.core.architecture import Architecture
+from nasbed.spaces.base import Batch
+
+PART = 256
+"""Architectures that one core takes at a time."""
+
+
+def expected_parallel(benchmark: Benchmark, archs: Batch, fidelity: int | None = None) -> Observations:
+    """``benchmark.expected_many`` in parts side by side: what predicts in compiled code uses all cores. A benchmark
+    that does not know its means answers the query with seed 0."""
+    if not benchmark.knows_means:
+        return benchmark.query_many(archs, fidelity=fidelity)
+    if not benchmark.predicts or len(archs) <= PART:
+        return benchmark.expected_many(archs, fidelity=fidelity)
+    parts = [archs[first : first + PART] for first in range(0, len(archs), PART)]
+    return joined(list(_pool().map(lambda part: benchmark.expected_many(part, fidelity=fidelity), parts)))
+
+
+def queried_parallel(benchmark: Benchmark, archs: Batch, *, fidelity: int | None, seed: int) -> Observations:
+    """``benchmark.query_many`` in parts side by side."""
+    if not benchmark.predicts or len(archs) <= PART:
+        return benchmark.query_many(archs, fidelity=fidelity, seed=seed)
+    parts = [archs[first : first + PART] for first in range(0, len(archs), PART)]
+    answers = _pool().map(lambda part: benchmark.query_many(part, fidelity=fidelity, seed=seed), parts)
+    return joined(list(answers))
+
+
+def joined(parts: Sequence[Observations]) -> Observations:
+    """Several batches of answers as one."""
+    first = parts[0]
+    return Observations(
+        space=first.space,
+        codes=np.concatenate([part.codes for part in parts]),
+        values={metric: np.concatenate([part.column(metric) for part in parts]) for metric in first.values},
+        fidelity=first.fidelity,
+        seeds=np.concatenate([part.seeds for part in parts]),
+        cost_s=np.concatenate([part.cost_s for part in parts]),
+        status=np.concatenate([part.status for part in parts]),
+    )
 
 
 def objective_means(
@@ -16,12 +58,20 @@ def objective_means(
 ) -> NDArray[np.float64]:
     """The mean of the objective as ``benchmark.expected`` answers it, NaN for what the benchmark does not hold."""
     means = np.full(len(archs), np.nan)
-    places = (
-        range(len(archs))
-        if benchmark.holds_all
-        else [place for place, arch in enumerate(archs) if benchmark.holds(arch, fidelity=fidelity)]
-    )
-    if len(places):
-        held = [archs[place] for place in places]
-        means[list(places)] = benchmark.expected_many(held, fidelity=fidelity).column(benchmark.objective)
+    held = held_places(benchmark, archs, fidelity)
+    if held:
+        answers = expected_parallel(benchmark, [archs[place] for place in held], fidelity)
+        means[held] = answers.column(benchmark.objective)
     return means
+
+
+def held_places(benchmark: Benchmark, archs: Sequence[Architecture], fidelity: int | None = None) -> list[int]:
+    """The places of the architectures that a benchmark answers for."""
+    if benchmark.holds_all:
+        return list(range(len(archs)))
+    return [place for place, arch in enumerate(archs) if benchmark.holds(arch, fidelity=fidelity)]
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="explorer-values")

@@ -142,6 +142,11 @@ class SearchSpace(ABC):
             return codes
         return self.codes([self.canonical(arch) for arch in self.architectures(codes)])
 
+    def isomorphic_forms(self, arch: Architecture) -> Iterator[Architecture]:
+        """The architectures that are the same one in another numbering of its nodes, itself included, each once, in
+        order. Where a space has no such numbering, the architecture alone."""
+        yield arch
+
     # --- checking ----------------------------------------------------------------------------------------------------
 
     def validate(self, arch: Architecture) -> None:

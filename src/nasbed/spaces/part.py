@@ -84,6 +84,9 @@ class SpacePart(SearchSpace):
     def canonical_codes(self, archs: Batch) -> Codes:
         return self.parent.canonical_codes(archs)
 
+    def isomorphic_forms(self, arch: Architecture) -> Iterator[Architecture]:
+        return self.parent.isomorphic_forms(arch)
+
     def _check_code(self, code: tuple[int, ...]) -> None:
         self.parent._check_code(code)
         self._inside(Architecture(self.name, code))

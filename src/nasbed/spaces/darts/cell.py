@@ -61,10 +61,11 @@ def canonical_cell(cell: CellCode) -> CellCode:
     Renumbering intermediate nodes only permutes the channels of the cell's output, which the next cell's 1x1
     convolutions absorb.
     """
-    return min(_renumbered(cell))
+    return min(renumbered(cell))
 
 
-def _renumbered(cell: CellCode) -> Iterator[CellCode]:
+def renumbered(cell: CellCode) -> Iterator[CellCode]:
+    """The cell in every order of its intermediate nodes in which all edges point forward; equal codes may repeat."""
     for order in _orders(cell[::2]):
         number = {0: 0, 1: 1, **{node: place for place, node in enumerate(order, start=2)}}
         code: CellCode = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from nasbed.spaces.darts.cell import (
     canonical_cell,
     cell_count,
     node_edges,
+    renumbered,
     unique_cell_count,
     with_edges,
 )
@@ -139,6 +141,13 @@ class Darts(SearchSpace):
         return Architecture(
             self.name, canonical_cell(arch.code[:CELL_LENGTH]) + canonical_cell(arch.code[CELL_LENGTH:])
         )
+
+    def isomorphic_forms(self, arch: Architecture) -> Iterator[Architecture]:
+        """Every order of the intermediate nodes of each cell in which all edges point forward."""
+        normal, reduction = (
+            sorted(set(renumbered(cell))) for cell in (arch.code[:CELL_LENGTH], arch.code[CELL_LENGTH:])
+        )
+        return (Architecture(self.name, first + second) for first, second in product(normal, reduction))
 
     def parameters(self, archs: Batch, skeleton: DartsSkeleton | None = None) -> NDArray[np.int64]:
         """Trainable parameters of the network."""

@@ -23,10 +23,10 @@ NO_ORDER = np.int64(1) << 40
 @lru_cache(maxsize=1 << 16)
 def canonical(cell: Compact) -> Compact:
     """The representative of a pruned cell's class."""
-    return Compact(*min(_orders(cell)))
+    return Compact(*min(forward_orders(cell)))
 
 
-def _orders(cell: Compact) -> Iterator[tuple[int, tuple[int, ...]]]:
+def forward_orders(cell: Compact) -> Iterator[tuple[int, tuple[int, ...]]]:
     """The cell under every order of its interior vertices that keeps all edges pointing forward."""
     last = cell.vertices - 1
     sources = [predecessors(cell.edges, vertex) if vertex else 0 for vertex in range(last + 1)]

@@ -143,6 +143,11 @@ class NB101(SearchSpace):
         """:meth:`canonical` of a batch, as codes."""
         return canonical.canonical_codes(self.codes(archs))
 
+    def isomorphic_forms(self, arch: Architecture) -> Iterator[Architecture]:
+        """The pruned cell in every order of its vertices in which all edges point forward."""
+        forms = {Compact(*form) for form in canonical.forward_orders(cell.compact(arch.code))}
+        return (Architecture(self.name, code) for code in sorted(map(cell.padded, forms)))
+
     # --- properties of a cell ----------------------------------------------------------------------------------------
 
     def hash(self, arch: Architecture) -> str:

@@ -41,6 +41,7 @@ LAYERS = [
     {"facade"},
     {"studies"},
     {"compat"},
+    {"explorer"},
     {"cli"},
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}

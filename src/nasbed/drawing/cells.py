@@ -72,15 +72,30 @@ class PlacedDiagram:
             yield (source, target), *_arrow([start, *middle, end])
 
 
-@lru_cache(maxsize=16)
-def placed_diagrams(diagrams: tuple[Diagram, ...]) -> tuple[PlacedDiagram, ...]:
-    """The diagrams of one picture, laid out. Operations of the same label have the same colour in all of them."""
-    sizes = _sizes([node for diagram in diagrams for node in diagram.nodes])
-    colours = _colours(node.label for diagram in diagrams for node in diagram.nodes if node.kind == "operation")
+def placed_diagrams(diagrams: Sequence[Diagram], operations: Sequence[str] = ()) -> tuple[PlacedDiagram, ...]:
+    """The diagrams of one picture, laid out. Operations of the same label have the same colour in all of them.
+
+    ``operations`` are labels that there is to be room for and that have their colours taken, so that a picture keeps
+    its places and colours when an operation changes to one of them.
+    """
+    nodes = [node for diagram in diagrams for node in diagram.nodes]
+    sizes = _sizes([*nodes, *(Node("", label) for label in operations)])
+    colours = _colours([*(node.label for node in nodes if node.kind == "operation"), *operations])
     return tuple(
-        PlacedDiagram(diagram, layout(diagram, {node.id: sizes[node] for node in diagram.nodes}), colours)
+        PlacedDiagram(diagram, _layout(_unlabelled(diagram), tuple(sizes[node] for node in diagram.nodes)), colours)
         for diagram in diagrams
     )
+
+
+def _unlabelled(diagram: Diagram) -> Diagram:
+    """All of a diagram that decides its layout, beside the sizes of its nodes."""
+    return Diagram("", tuple(Node(node.id, "", node.kind, node.at) for node in diagram.nodes), diagram.edges)
+
+
+@lru_cache(maxsize=512)
+def _layout(diagram: Diagram, sizes: tuple[Size, ...]) -> DiagramLayout:
+    """Many cells differ in their operations alone: those are laid out once."""
+    return layout(diagram, {node.id: size for node, size in zip(diagram.nodes, sizes, strict=True)})
 
 
 @lru_cache(maxsize=16)

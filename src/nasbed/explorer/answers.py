@@ -10,10 +10,11 @@ import numpy as np
 import nasbed
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
-from nasbed.explorer.catalogue import Catalogue, OpenBenchmark
-from nasbed.explorer.details import architecture_details
+from nasbed.explorer.catalogue import Catalogue, BenchmarkView
+from nasbed.explorer.details import architecture_details, pictures
 from nasbed.explorer.edits import listed_edits, uphill
 from nasbed.explorer.openapi import openapi_document
+from nasbed.explorer.predictor import predictor_of
 from nasbed.explorer.query import answer_query
 from nasbed.explorer.reading import read_architecture
 from nasbed.explorer.searches import Searches
@@ -38,27 +39,29 @@ class Answers:
 
     def benchmark(self, parameters: Parameters) -> dict[str, Any]:
         """One benchmark: its metrics, fidelities and columns."""
-        opened = self._catalogue.open(parameters["id"])
-        return {**opened.facts(), "siblings": sibling_ids(self._catalogue, opened)}
+        view = self._catalogue.open(parameters["id"])
+        return {**view.facts(), "siblings": sibling_ids(self._catalogue, view)}
 
     def points(self, parameters: Parameters) -> bytes:
         """Columns of the overview as bytes."""
         keys = [key for key in parameters.get("columns", "").split(",") if key]
         if not 0 < len(keys) <= MOST_COLUMNS:
             raise InvalidOption(f"columns are 1 to {MOST_COLUMNS} keys with commas between, got {len(keys)}; name some")
-        return self._opened(parameters).points.packed(keys)
+        return self._view(parameters).points.packed(keys)
 
     def architecture(self, parameters: Parameters) -> dict[str, Any]:
-        """Everything that is known of one architecture."""
-        return architecture_details(*self._named(parameters))
+        """Everything that is known of one architecture; its pictures where they are asked for."""
+        view, predictor, arch = self._predicted(parameters)
+        details = architecture_details(view, predictor, arch)
+        return details | {"svg": pictures(view, arch)} if parameters.get("svg") == "1" else details
 
     def edits(self, parameters: Parameters) -> dict[str, Any]:
         """Its legal single edits, the best first."""
-        return listed_edits(*self._named(parameters))
+        return listed_edits(*self._predicted(parameters))
 
     def uphill(self, parameters: Parameters) -> dict[str, Any]:
         """The way of local search from it to a local best."""
-        return uphill(*self._named(parameters))
+        return uphill(*self._predicted(parameters))
 
     def across(self, parameters: Parameters) -> dict[str, Any]:
         """Its value and rank on every table of its space."""
@@ -82,29 +85,34 @@ class Answers:
         """The description of this API."""
         return openapi_document()
 
-    def _opened(self, parameters: Parameters) -> OpenBenchmark:
+    def _predicted(self, parameters: Parameters) -> tuple[BenchmarkView, BenchmarkView, Architecture]:
+        """The benchmark, what answers for architectures that it does not hold, and the architecture."""
+        view, arch = self._named(parameters)
+        return view, predictor_of(self._catalogue, view), arch
+
+    def _view(self, parameters: Parameters) -> BenchmarkView:
         return self._catalogue.open(parameters.get("benchmark") or self._catalogue.default)
 
-    def _named(self, parameters: Parameters) -> tuple[OpenBenchmark, Architecture]:
+    def _named(self, parameters: Parameters) -> tuple[BenchmarkView, Architecture]:
         """The benchmark and the architecture that a request names, by text, by row or at random."""
-        opened = self._opened(parameters)
+        view = self._view(parameters)
         given = [name for name in ("text", "row", "random") if name in parameters]
         if len(given) != 1:
             raise InvalidOption(f"an architecture is named by one of text, row and random, got {len(given)} of them")
         if given[0] == "text":
-            return opened, read_architecture(opened, parameters["text"])
+            return view, read_architecture(view, parameters["text"])
         number = _whole_number(given[0], parameters[given[0]])
         if given[0] == "row":
-            return opened, opened.points.architecture(number)
-        return opened, _random(opened, number)
+            return view, view.points.architecture(number)
+        return view, _random(view, number)
 
 
-def _random(opened: OpenBenchmark, seed: int) -> Architecture:
+def _random(view: BenchmarkView, seed: int) -> Architecture:
     """A random architecture that the benchmark answers for: of a table one of its rows."""
     rng = np.random.default_rng(seed)
-    if opened.points.is_table:
-        return opened.points.architecture(int(rng.integers(opened.points.rows)))
-    return opened.benchmark.space.sample(rng)
+    if view.points.is_table:
+        return view.points.architecture(int(rng.integers(view.points.rows)))
+    return view.benchmark.space.sample(rng)
 
 
 def _whole_number(name: str, text: str) -> int:

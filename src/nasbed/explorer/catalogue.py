@@ -15,7 +15,7 @@ from nasbed.explorer.points import Points
 
 
 @dataclass(frozen=True, slots=True)
-class OpenBenchmark:
+class BenchmarkView:
     """A benchmark with the points of its overview. ``id`` is what it was opened by."""
 
     id: str
@@ -23,7 +23,7 @@ class OpenBenchmark:
     points: Points
 
     @classmethod
-    def load(cls, name: str) -> OpenBenchmark:
+    def load(cls, name: str) -> BenchmarkView:
         """A benchmark by its id or path."""
         benchmark = load(name)
         return cls(name, benchmark, Points(name, benchmark))
@@ -73,15 +73,15 @@ class OpenBenchmark:
 class Catalogue:
     """The benchmarks that can be opened: those that are present here, and the ``default`` by whatever it was named.
 
-    Nothing else is ever opened: a text from the web names an entry of this list, never a path.
+    Nothing else is ever view: a text from the web names an entry of this list, never a path.
     """
 
     def __init__(self, default: str | None = None) -> None:
         self._cards: Mapping[str, Card] = {entry.name: entry for entry in cards() if entry.present}
-        self._opened: dict[str, OpenBenchmark] = {}
+        self._views: dict[str, BenchmarkView] = {}
         self._locks: dict[str, Lock] = {name: Lock() for name in self._cards}
         if default is not None:
-            self._opened[default] = OpenBenchmark.load(default)
+            self._views[default] = BenchmarkView.load(default)
             self._locks.setdefault(default, Lock())
         if not self._locks:
             raise InvalidOption("an explorer needs a benchmark, none is here; get one with: nasbed fetch nb101")
@@ -91,21 +91,21 @@ class Catalogue:
     def ids(self) -> tuple[str, ...]:
         return tuple(self._locks)
 
-    def open(self, name: str) -> OpenBenchmark:
+    def open(self, name: str) -> BenchmarkView:
         """A benchmark of this list, opened when it is first asked for."""
         if name not in self._locks:
             raise UnknownName(f"no benchmark is called {name[:80]!r} here; {nearest(name[:80], self._locks)}")
         with self._locks[name]:
-            if name not in self._opened:
-                self._opened[name] = OpenBenchmark.load(name)
-            return self._opened[name]
+            if name not in self._views:
+                self._views[name] = BenchmarkView.load(name)
+            return self._views[name]
 
     def entries(self) -> list[dict[str, Any]]:
         """What the list of benchmarks shows of each."""
         return [self._entry(name) for name in sorted(self._locks)]
 
     def _entry(self, name: str) -> dict[str, Any]:
-        facts = self._card_facts(self._cards[name]) if name in self._cards else self._opened_facts(self._opened[name])
+        facts = self._card_facts(self._cards[name]) if name in self._cards else self._view_facts(self._views[name])
         return {"id": name, **facts, "default": name == self.default}
 
     @staticmethod
@@ -120,13 +120,13 @@ class Catalogue:
         }
 
     @staticmethod
-    def _opened_facts(opened: OpenBenchmark) -> dict[str, Any]:
-        benchmark = opened.benchmark
+    def _view_facts(view: BenchmarkView) -> dict[str, Any]:
+        benchmark = view.benchmark
         return {
             "title": benchmark.summary or benchmark.name,
             "space": benchmark.space.name,
-            "kind": opened.kind,
-            "rows": opened.points.rows if opened.points.is_table else None,
+            "kind": view.kind,
+            "rows": view.points.rows if view.points.is_table else None,
             "dataset": benchmark.dataset_name,
         }
 

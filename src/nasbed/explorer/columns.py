@@ -15,7 +15,7 @@ Kind = Literal["metric", "cost", "shape", "operation", "choice", "proxy", "metho
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PointColumn:
     """``log`` says whether the values span so much that a logarithmic axis shows them better. ``labels`` are the texts
     that the values of a column of names number."""
 
@@ -31,10 +31,10 @@ class Column:
         return {"key": self.key, "title": self.title, "unit": self.unit, "kind": self.kind, "log": self.log}
 
 
-def metric_column(metric: Metric) -> Column:
+def metric_column(metric: Metric) -> PointColumn:
     """The column of a metric. One that belongs to the architecture alone is a cost."""
     is_cost = metric.split is None
-    return Column(metric.key, metric_title(metric), metric.unit, "cost" if is_cost else "metric", log=is_cost)
+    return PointColumn(metric.key, metric_title(metric), metric.unit, "cost" if is_cost else "metric", log=is_cost)
 
 
 def metric_title(metric: Metric) -> str:
@@ -42,11 +42,11 @@ def metric_title(metric: Metric) -> str:
     return metric.key.replace("_", " ")
 
 
-def packed(rows: int, columns: Sequence[Column], arrays: Sequence[NDArray[Any]]) -> bytes:
+def packed(rows: int, columns: Sequence[PointColumn], arrays: Sequence[NDArray[Any]]) -> bytes:
     """Columns as bytes: the length of a JSON header in four bytes, the header, then each column, all little-endian and
     padded to a multiple of four bytes.
 
-    >>> data = packed(2, [Column("depth", "depth", "", "shape")], [np.array([1.5, np.nan])])
+    >>> data = packed(2, [PointColumn("depth", "depth", "", "shape")], [np.array([1.5, np.nan])])
     >>> length = int.from_bytes(data[:4], "little")
     >>> json.loads(data[4 : 4 + length]), np.frombuffer(data[4 + length :], "<f4").tolist()
     ({'rows': 2, 'columns': [{'key': 'depth', 'type': 'f4'}]}, [1.5, nan])

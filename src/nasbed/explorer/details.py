@@ -20,7 +20,7 @@ from nasbed.core.metric import Metric
 from nasbed.core.observation import Observation
 from nasbed.core.status import Status
 from nasbed.drawing.cells import cell_svg
-from nasbed.explorer.catalogue import OpenBenchmark
+from nasbed.explorer.catalogue import BenchmarkView
 from nasbed.explorer.diagram import diagram_data
 from nasbed.explorer.points import COSTS
 from nasbed.spaces.base import SearchSpace
@@ -31,32 +31,47 @@ DRAWN_SEEDS = 5
 """How many queries of a surrogate are shown beside its mean."""
 
 
-def architecture_details(opened: OpenBenchmark, arch: Architecture) -> dict[str, Any]:
-    """The notations, pictures, values, costs and ranks of an architecture."""
-    benchmark, points, space = opened.benchmark, opened.points, opened.benchmark.space
+def architecture_details(view: BenchmarkView, predictor: BenchmarkView, arch: Architecture) -> dict[str, Any]:
+    """The notations, pictures, values, costs and ranks of an architecture.
+
+    Args:
+        view: The benchmark, whose rows are named.
+        predictor: What answers for architectures that the benchmark does not hold.
+        arch: The architecture.
+    """
+    points, space = view.points, view.benchmark.space
+    held = view.benchmark.holds(arch)
+    answering = view if held else predictor
+    benchmark = answering.benchmark
     text = space.format(arch)
-    values = _values(benchmark, points.metrics, arch)
+    values = _values(benchmark, answering.points.metrics, arch)
     notations = _notations(space, arch)
     return {
         "text": text,
         "row": points.row_of(arch),
         "native": notations["native"],
         "notations": notations,
-        "code_line": f"nasbed.load({opened.id!r}).query({text!r})",
-        "svg": [{"title": diagram.title, "svg": cell_svg([diagram])} for diagram in space.diagrams(arch)],
+        "code_line": f"nasbed.load({answering.id!r}).query({text!r})",
         "diagram": diagram_data(space, arch),
-        "held": benchmark.holds(arch),
+        "held": held,
+        "predicted_by": None if answering is view else answering.id,
         "values": values,
         "curve": _curve(benchmark, arch),
-        **_costs(opened, arch, values),
+        **_costs(answering, arch, values),
         "rank": {
             metric.key: points.rank(metric, values[metric.key]["mean"])
             for metric in points.metrics
             if metric.key in values
         },
         "proxies": points.proxy_scores(arch),
-        "isomorphic": isomorphic_forms(opened, arch),
+        "isomorphic": isomorphic_forms(view, arch),
     }
+
+
+def pictures(view: BenchmarkView, arch: Architecture) -> list[dict[str, str]]:
+    """Each cell as an SVG that stands alone."""
+    diagrams = view.benchmark.space.diagrams(arch)
+    return [{"title": diagram.title, "svg": cell_svg([diagram])} for diagram in diagrams]
 
 
 # --- notations -------------------------------------------------------------------------------------------------------
@@ -80,13 +95,13 @@ def _json(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False)
 
 
-def isomorphic_forms(opened: OpenBenchmark, arch: Architecture) -> dict[str, Any]:
+def isomorphic_forms(view: BenchmarkView, arch: Architecture) -> dict[str, Any]:
     """How many architectures are the same network, and the first of them as text. They are the other numberings of its
     nodes, and the rows of the overview that compute the same function."""
-    space = opened.benchmark.space
+    space = view.benchmark.space
     forms = dict.fromkeys(space.isomorphic_forms(arch))
-    for row in opened.points.same_function(arch).tolist():
-        forms.setdefault(opened.points.architecture(row))
+    for row in view.points.same_function(arch).tolist():
+        forms.setdefault(view.points.architecture(row))
     listed = [form for form in islice(forms, MOST_FORMS + 1) if form != arch][:MOST_FORMS]
     return {"count": len({*forms, arch}), "forms": [space.format(form) for form in listed]}
 
@@ -175,14 +190,14 @@ def _spread(benchmark: Benchmark, arch: Architecture, fidelity: int) -> float | 
 # --- costs -----------------------------------------------------------------------------------------------------------
 
 
-def _costs(opened: OpenBenchmark, arch: Architecture, values: Mapping[str, Any]) -> dict[str, Any]:
+def _costs(view: BenchmarkView, arch: Architecture, values: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters and multiply-adds, measured where the benchmark has them and counted elsewhere, and the seconds of a
     training."""
     costs: dict[str, Any] = {key: values[key]["mean"] if key in values else None for key in COSTS}
-    counter = opened.points.costs
+    counter = view.points.costs
     if counter.known:
         counted = dict(zip(COSTS, counter([arch])[0].tolist(), strict=True))
         costs = {key: counted[key] if costs[key] is None else costs[key] for key in COSTS}
-    benchmark = opened.benchmark
+    benchmark = view.benchmark
     train_time_s = benchmark.expected(arch).cost_s if benchmark.knows_means and benchmark.holds(arch) else None
     return {**costs, "train_time_s": train_time_s, "cost_note": counter.note if counter.known else ""}

@@ -12,7 +12,12 @@ from nasbed.spaces.base import SearchSpace
 
 def diagram_data(space: SearchSpace, arch: Architecture) -> list[dict[str, Any]]:
     """Each cell of an architecture: boxes by their centre, edges as SVG paths, and what an edit can change."""
-    return [_placed_data(placed) for placed in placed_diagrams(space.edit_diagrams(arch))]
+    diagrams = space.edit_diagrams(arch)
+    drawn = {node.choice for diagram in diagrams for node in diagram.nodes if node.choice}
+    options = sorted(
+        {option for edit in space.edits(arch) if edit.choice in drawn for option in (edit.before, edit.after)}
+    )
+    return [_placed_data(placed) for placed in placed_diagrams(diagrams, options)]
 
 
 def _placed_data(placed: PlacedDiagram) -> dict[str, Any]:

@@ -40,5 +40,5 @@ def remembered(decides: Sequence[Any], compute: Callable[[], Arrays]) -> Arrays:
         with suppress(OSError, NasbedError):  # a home that cannot be written to costs time, not the answer
             path.parent.mkdir(parents=True, exist_ok=True)
             with complete_file(path) as draft, draft.open("wb") as file:
-                np.savez(file, **arrays)
+                np.savez(file, allow_pickle=False, **arrays)
     return arrays

@@ -102,9 +102,9 @@ ARCHITECTURE = _object(
         "native": TEXT,
         "notations": _map(TEXT),
         "code_line": TEXT,
-        "svg": _list(_object({"title": TEXT, "svg": TEXT})),
         "diagram": _list(DIAGRAM),
         "held": FLAG,
+        "predicted_by": _or_null(TEXT),
         "values": _map(VALUE),
         "curve": _or_null(_list(_object({"fidelity": WHOLE, "value": NUMBER, "std": _or_null(NUMBER)}))),
         "parameters": _or_null(NUMBER),
@@ -114,8 +114,10 @@ ARCHITECTURE = _object(
         "rank": _map(_or_null(RANK)),
         "proxies": _map(NUMBER),
         "isomorphic": _object({"count": WHOLE, "forms": _list(TEXT)}),
-    }
+    },
+    svg=_list(_object({"title": TEXT, "svg": TEXT})),
 )
+WHO_ANSWERS = {"objective": TEXT, "predicted_by": _or_null(TEXT)}
 EDIT = _object(
     {
         "text": TEXT,
@@ -230,17 +232,18 @@ _GET: dict[str, tuple[str, Schema, tuple[tuple[str, str, str, bool], ...]]] = {
     "/api/architecture": (
         "One architecture: notations, drawn cells, values, costs, ranks and proxy scores.",
         ARCHITECTURE,
-        _NAMED,
+        (*_NAMED, ("svg", "query", "1 adds each cell as an SVG that stands alone.", False)),
     ),
     "/api/edits": (
-        "The legal single edits of an architecture, the largest gain of the expected objective first. An edit to what "
-        "the table does not hold has no value and comes last.",
-        _object({"objective": TEXT, "value": _or_null(NUMBER), "edits": _list(EDIT), "more": WHOLE}),
+        "The legal single edits of an architecture, the largest gain of the expected objective first. For a "
+        "table of a part of its space they are predicted by a surrogate, which predicted_by names; without one, edits "
+        "to what the table does not hold have no value and come last.",
+        _object({**WHO_ANSWERS, "value": _or_null(NUMBER), "edits": _list(EDIT), "more": WHOLE}),
         _NAMED,
     ),
     "/api/uphill": (
         "Local search from an architecture: the best single edit, again and again, to a local best.",
-        _object({"objective": TEXT, "steps": _list(STEP)}),
+        _object({**WHO_ANSWERS, "steps": _list(STEP)}),
         _NAMED,
     ),
     "/api/across": (

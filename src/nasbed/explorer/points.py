@@ -14,9 +14,9 @@ from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
-from nasbed.explorer.columns import Column, metric_column, packed
+from nasbed.explorer.columns import PointColumn, metric_column, packed
+from nasbed.explorer.cost_counter import CostCounter, cost_counter
 from nasbed.explorer.found_by import found_by
-from nasbed.explorer.network_costs import NetworkCosts, network_costs
 from nasbed.explorer.proxy_columns import ProxyColumns
 from nasbed.explorer.sample import CODES, COST, FITTED, fitted_table, predicted_sample
 from nasbed.explorer.values import expected_parallel
@@ -115,31 +115,31 @@ class Points:
     # --- columns -----------------------------------------------------------------------------------------------------
 
     @property
-    def columns(self) -> Mapping[str, Column]:
+    def columns(self) -> Mapping[str, PointColumn]:
         """All columns by key, none computed yet."""
         return self._once("columns", self._describe)
 
-    def _describe(self) -> Mapping[str, Column]:
+    def _describe(self) -> Mapping[str, PointColumn]:
         columns = [metric_column(metric) for metric in self.metrics]
         keys = {column.key for column in columns}
         if self.benchmark.has_times:
-            columns.append(Column(TRAIN_TIME, "training time", "s", "cost", log=True))
+            columns.append(PointColumn(TRAIN_TIME, "training time", "s", "cost", log=True))
         if self.costs.known:
             missing = {key: title for key, title in COSTS.items() if key not in keys}
-            columns += [Column(key, title, "", "cost", log=True) for key, title in missing.items()]
-        columns += [Column(name, name, "", "shape") for name in self.space.shape_properties]
+            columns += [PointColumn(key, title, "", "cost", log=True) for key, title in missing.items()]
+        columns += [PointColumn(name, name, "", "shape") for name in self.space.shape_properties]
         if self.space.operations is not None:
             names = self.space.operations.names
-            columns += [Column(f"{COUNT}{name}", f"number of {name}", "", "operation") for name in names]
+            columns += [PointColumn(f"{COUNT}{name}", f"number of {name}", "", "operation") for name in names]
         elif self.space.code_length <= MOST_CHOICES:
             columns += [
-                Column(f"{CHOICE}{name}", name.replace("_", " "), "", "choice", labels=options)
+                PointColumn(f"{CHOICE}{name}", name.replace("_", " "), "", "choice", labels=options)
                 for name, options in zip(self._choices.names, self._choices.options, strict=True)
                 if len(options) < np.iinfo(np.uint8).max
             ]
-        columns += [Column(f"{PROXY}{name}", name, "", "proxy") for name in self._proxies.names]
+        columns += [PointColumn(f"{PROXY}{name}", name, "", "proxy") for name in self._proxies.names]
         if len(self._methods[0]) > 1:
-            columns.append(Column(METHOD, "found by", "", "method", labels=self._methods[0]))
+            columns.append(PointColumn(METHOD, "found by", "", "method", labels=self._methods[0]))
         return {column.key: column for column in columns}
 
     @property
@@ -149,9 +149,9 @@ class Points:
         return self.benchmark.metrics if test is None else (*self.benchmark.metrics, test)
 
     @property
-    def costs(self) -> NetworkCosts:
+    def costs(self) -> CostCounter:
         """How parameters and multiply-adds are counted."""
-        return self._once("costs", lambda: network_costs(self.benchmark))
+        return self._once("costs", lambda: cost_counter(self.benchmark))
 
     @property
     def _choices(self) -> Choices:
@@ -175,7 +175,7 @@ class Points:
             return names, numbers
         return (*names, SAMPLED), np.where(self._sample[FITTED], numbers, len(names)).astype(np.uint8)
 
-    def column(self, key: str) -> Column:
+    def column(self, key: str) -> PointColumn:
         """What a column is; raises on an unknown key."""
         if key not in self.columns:
             raise UnknownName(f"{self.name} has no column {key[:80]!r}; {nearest(key[:80], self.columns)}")
@@ -186,7 +186,7 @@ class Points:
         column = self.column(key)
         return self._once(f"values {key}", lambda: self._compute(column))
 
-    def _compute(self, column: Column) -> NDArray[Any]:
+    def _compute(self, column: PointColumn) -> NDArray[Any]:
         metric = next((metric for metric in self.metrics if metric.key == column.key), None)
         if metric is not None:
             return self._means(metric)
@@ -230,7 +230,8 @@ class Points:
         chosen = self.codes[:, list(operations.places)] == operations.names.index(name)
         if name != NONE:
             chosen &= self._once("present", lambda: self.space.operations_present(self.codes))
-        return chosen.sum(axis=1).astype(np.uint8)
+        counts: NDArray[np.uint8] = chosen.sum(axis=1).astype(np.uint8)
+        return counts
 
     def proxy_scores(self, arch: Architecture) -> dict[str, float]:
         """The scores of one architecture by proxy, those that are missing left out."""

@@ -22,8 +22,8 @@ def answer_query(catalogue: Catalogue, body: Any) -> dict[str, Any]:
     Without a seed they are expected values; with one they are what ``query`` answers."""
     if not isinstance(body, dict) or not set(body) <= set(_FIELDS):
         raise InvalidOption(f"a query is a JSON object with {', '.join(_FIELDS)}, got {shorten(body)}")
-    opened = catalogue.open(_text(body.get("benchmark", catalogue.default), "the benchmark"))
-    benchmark = opened.benchmark
+    view = catalogue.open(_text(body.get("benchmark", catalogue.default), "the benchmark"))
+    benchmark = view.benchmark
     archs = _architectures(benchmark.space.parse, body.get("architectures"))
     fidelity, seed = _number(body.get("fidelity"), "fidelity"), _number(body.get("seed"), "seed")
     answers = (
@@ -32,7 +32,7 @@ def answer_query(catalogue: Catalogue, body: Any) -> dict[str, Any]:
         else queried_parallel(benchmark, archs, fidelity=fidelity, seed=seed)
     )
     return {
-        "benchmark": opened.id,
+        "benchmark": view.id,
         "seed": seed,
         "fidelity": answers.fidelity,
         "metrics": {metric.key: column for metric, column in answers.values.items()},

@@ -18,6 +18,8 @@ from nasbed.spaces.base import Codes
 
 SAMPLE = 10_000
 """How many random architectures are shown."""
+MOST_DRAWS = 100_000
+"""How many are drawn at the most, in a space where many draws are the same architecture."""
 MOST_FITTED = 10_000
 """How many architectures of the table that a surrogate was fitted on are shown beside them."""
 CHUNK = 1_000
@@ -30,7 +32,7 @@ CODES, FITTED, COST = "codes", "fitted", "cost_s"
 def predicted_sample(benchmark: Benchmark) -> Arrays:
     """The canonical codes of a sample, whether each is of the table that the benchmark was fitted on, the metrics that
     the benchmark expects by key, and the cost in seconds."""
-    return remembered((benchmark.fingerprint, SAMPLE, SEED), lambda: _predicted(benchmark))
+    return remembered((benchmark.fingerprint, SAMPLE, MOST_DRAWS, SEED), lambda: _predicted(benchmark))
 
 
 def fitted_table(benchmark: Benchmark) -> TabularBenchmark | None:
@@ -64,8 +66,13 @@ def _codes(benchmark: Benchmark) -> tuple[Codes, NDArray[np.bool_]]:
     table = fitted_table(benchmark)
     known = np.empty((0, space.code_length), dtype=np.int64) if table is None else table.held_codes()
     known = known[rng.permutation(len(known))[:MOST_FITTED]]
-    drawn = space.canonical_codes([space.sample(rng) for _ in range(SAMPLE)])
-    both = np.concatenate([known, drawn])
-    _, first = np.unique(both, axis=0, return_index=True)
-    order = rng.permutation(first)
+    both = known
+    for _ in range(0, MOST_DRAWS, SAMPLE):
+        drawn = space.canonical_codes([space.sample(rng) for _ in range(SAMPLE)])
+        both = np.concatenate([both, drawn])
+        _, first = np.unique(both, axis=0, return_index=True)
+        both = both[np.sort(first)][: len(known) + SAMPLE]
+        if len(both) == len(known) + SAMPLE:
+            break
+    order = rng.permutation(len(both))
     return both[order], order < len(known)

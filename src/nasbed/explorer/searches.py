@@ -15,7 +15,7 @@ from nasbed.core.metric import Metric
 from nasbed.evaluation.trajectories import incumbent_index
 from nasbed.experiments.recorded_runs import recorded_runs
 from nasbed.experiments.runs import Run, Runs, load_runs, load_setup, run_files
-from nasbed.explorer.catalogue import Catalogue, OpenBenchmark
+from nasbed.explorer.catalogue import Catalogue, BenchmarkView
 
 RECORDED = "recorded: "
 """Before the id of a table: the searches that were run for real to collect it."""
@@ -33,7 +33,7 @@ class Searches:
             name = folder.resolve().name
             self._folders[name if name not in self._folders else str(folder)] = folder
         self._paths: dict[str, dict[str, Any]] = {}
-        self._recorded: dict[str, OpenBenchmark] | None = None
+        self._recorded: dict[str, BenchmarkView] | None = None
         self._lock = Lock()
 
     def listed(self) -> dict[str, Any]:
@@ -53,13 +53,13 @@ class Searches:
                     "recorded": False,
                 }
             )
-        for name, opened in self._recorded_tables().items():
-            searches = opened.benchmark.results.searches() if opened.benchmark.results is not None else None
+        for name, view in self._recorded_tables().items():
+            searches = view.benchmark.results.searches() if view.benchmark.results is not None else None
             pairs = [] if searches is None else [(method, number) for method, number, _ in searches.each()]
             folders.append(
                 {
                     "name": name,
-                    "benchmark": opened.id,
+                    "benchmark": view.id,
                     "shown": True,
                     "methods": list(dict.fromkeys(method for method, _ in pairs)),
                     "runs": len(pairs),
@@ -79,11 +79,11 @@ class Searches:
     def _read(self, name: str) -> dict[str, Any]:
         recorded = self._recorded_tables()
         if name in recorded:
-            opened = recorded[name]
-            assert opened.benchmark.results is not None, "a recorded table is one"
-            runs = recorded_runs(opened.benchmark.results)
+            view = recorded[name]
+            assert view.benchmark.results is not None, "a recorded table is one"
+            runs = recorded_runs(view.benchmark.results)
             methods = list(dict.fromkeys(run.method for run in runs))
-            return {"folder": name, **_paths(opened, runs, methods, opened.benchmark.objective)}
+            return {"folder": name, **_paths(view, runs, methods, view.benchmark.objective)}
         if name not in self._folders:
             known = {**self._folders, **recorded}
             raise UnknownName(f"no folder of runs is called {name[:80]!r} here; {nearest(name[:80], known)}")
@@ -93,10 +93,10 @@ class Searches:
                 f"{name} has runs on {stored.setup.benchmark}, which this explorer does not show; start it with: "
                 f"nasbed explore {stored.setup.benchmark} --runs {self._folders[name]}"
             )
-        opened = self._catalogue.open(stored.setup.benchmark)
-        return {"folder": name, **_paths(opened, list(stored.runs), stored.methods, stored.setup.objective)}
+        view = self._catalogue.open(stored.setup.benchmark)
+        return {"folder": name, **_paths(view, list(stored.runs), stored.methods, stored.setup.objective)}
 
-    def _recorded_tables(self) -> Mapping[str, OpenBenchmark]:
+    def _recorded_tables(self) -> Mapping[str, BenchmarkView]:
         """The tables that recorded searches, by the name of their set."""
         if self._recorded is None:
             recorded = {}
@@ -104,28 +104,28 @@ class Searches:
                 if entry["kind"] != "table":
                     continue
                 try:
-                    opened = self._catalogue.open(entry["id"])
+                    view = self._catalogue.open(entry["id"])
                 except NasbedError:
                     continue
-                table = opened.benchmark
+                table = view.benchmark
                 if isinstance(table, TabularBenchmark) and table.results.searches() is not None:
-                    recorded[f"{RECORDED}{opened.id}"] = opened
+                    recorded[f"{RECORDED}{view.id}"] = view
             self._recorded = recorded
         return self._recorded
 
 
-def _paths(opened: OpenBenchmark, runs: list[Run], methods: list[str], objective: Metric) -> dict[str, Any]:
+def _paths(view: BenchmarkView, runs: list[Run], methods: list[str], objective: Metric) -> dict[str, Any]:
     """Runs column by column. Architectures are listed once; a run has their numbers, -1 for a proposal that is none."""
-    space = opened.benchmark.space
+    space = view.benchmark.space
     every = np.concatenate([run.codes for run in runs]) if runs else np.empty((0, space.code_length), dtype=np.int64)
     different, numbers = np.unique(every, axis=0, return_inverse=True)
     inside = (different >= 0).any(axis=1)
     place = np.where(inside, np.cumsum(inside) - 1, -1)[numbers.ravel()]
     codes = different[inside]
-    rows = opened.points.rows_of(codes)
+    rows = view.points.rows_of(codes)
     ends = np.cumsum([len(run) for run in runs])
     return {
-        "benchmark": opened.id,
+        "benchmark": view.id,
         "objective": objective.key,
         "maximise": objective.direction == "maximize",
         "methods": methods,

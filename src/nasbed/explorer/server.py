@@ -17,7 +17,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from nasbed.core.errors import NasbedError, UnknownName
+from nasbed.core.errors import NasbedError, ParseError, UnknownName, first_line, shorten
 from nasbed.core.json_values import plain
 from nasbed.explorer.answers import Answers
 from nasbed.explorer.guard import LOOPBACK_NAMES, Guard, RateLimit
@@ -49,7 +49,7 @@ def explorer_app(
     ]
     failures = {HTTPException: _http_error, ClientDisconnect: _gone}
     return Guard(
-        Starlette(routes=routes, exception_handlers=failures), names=names, token=token, rate=rate  # type: ignore[arg-type]
+        Starlette(routes=routes, exception_handlers=failures), names=names, token=token, rate=rate
     )  # fmt: skip
 
 
@@ -125,22 +125,17 @@ def _post(workers: _Workers, answer: Callable[[Any], Any]) -> Callable[[Request]
     async def route(request: Request) -> Response:
         body = await request.body()
 
-        def compute() -> Any:
-            try:
-                asked = json.loads(body)
-            except (ValueError, RecursionError) as error:
-                return _refused_json(error)
-            return answer(asked)
-
-        return await workers.answer(compute)
+        return await workers.answer(lambda: answer(_parsed(body)))
 
     return route
 
 
-def _refused_json(error: Exception) -> Any:
-    from nasbed.core.errors import ParseError, first_line
-
-    raise ParseError(f"a query is JSON: {first_line(error)}") from None
+def _parsed(body: bytes) -> Any:
+    """What a body of JSON holds."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"a query is JSON, got {shorten(body)}: {first_line(error)}") from None
 
 
 async def _index(request: Request) -> Response:

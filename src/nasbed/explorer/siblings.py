@@ -8,20 +8,20 @@ import numpy as np
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import NasbedError
-from nasbed.explorer.catalogue import Catalogue, OpenBenchmark
+from nasbed.explorer.catalogue import Catalogue, BenchmarkView
 from nasbed.explorer.details import predicted_noise
 from nasbed.explorer.values import objective_means
 
 
-def sibling_ids(catalogue: Catalogue, opened: OpenBenchmark) -> list[str]:
+def sibling_ids(catalogue: Catalogue, view: BenchmarkView) -> list[str]:
     """The other tables of the same space."""
-    return [name for name in catalogue.tables_of(opened.benchmark.space.name) if name != opened.id]
+    return [name for name in catalogue.tables_of(view.benchmark.space.name) if name != view.id]
 
 
-def across(catalogue: Catalogue, opened: OpenBenchmark, arch: Architecture) -> dict[str, Any]:
+def across(catalogue: Catalogue, view: BenchmarkView, arch: Architecture) -> dict[str, Any]:
     """The objective of an architecture and its rank on the benchmark itself and on every other table that holds it."""
     answers = []
-    for name in (opened.id, *sibling_ids(catalogue, opened)):
+    for name in (view.id, *sibling_ids(catalogue, view)):
         try:
             answer = _answer(catalogue.open(name), arch)
         except NasbedError:  # a table of another definition of the space, or one that is damaged
@@ -31,8 +31,8 @@ def across(catalogue: Catalogue, opened: OpenBenchmark, arch: Architecture) -> d
     return {"benchmarks": answers}
 
 
-def _answer(opened: OpenBenchmark, arch: Architecture) -> dict[str, Any] | None:
-    benchmark = opened.benchmark
+def _answer(view: BenchmarkView, arch: Architecture) -> dict[str, Any] | None:
+    benchmark = view.benchmark
     benchmark.space.validate(arch)
     value = float(objective_means(benchmark, [arch])[0])
     if value != value:
@@ -40,14 +40,14 @@ def _answer(opened: OpenBenchmark, arch: Architecture) -> dict[str, Any] | None:
     values = [repeat.values.get(benchmark.objective) for repeat in benchmark.repeats(arch)]
     measured = [item for item in values if item is not None]
     std = float(np.std(measured, ddof=1)) if len(measured) > 1 else None
-    rank = opened.points.rank(benchmark.objective, value)
+    rank = view.points.rank(benchmark.objective, value)
     return {
-        "id": opened.id,
+        "id": view.id,
         "dataset": benchmark.dataset_name,
         "objective": benchmark.objective.key,
         "unit": benchmark.objective.unit,
         "maximise": benchmark.objective.direction == "maximize",
         "value": value,
         "std": predicted_noise(benchmark, arch, benchmark.fidelities[-1]) if benchmark.predicts else std,
-        **(rank or {"rank": None, "of": opened.points.rows, "percentile": None}),
+        **(rank or {"rank": None, "of": view.points.rows, "percentile": None}),
     }

@@ -37,11 +37,10 @@ def single_edits(arch: Architecture) -> Iterator[Edit]:
                 yield Edit(str(vertex), f"operation of vertex {vertex}", SHORT_NAMES[before], name, edited)
     for bit, (source, target) in enumerate(BIT_EDGES):
         if is_valid(edges ^ 1 << bit):
-            states = ("no edge", "edge")
-            before, after = states if not edges >> bit & 1 else states[::-1]
+            was, becomes = ("edge", "no edge") if edges >> bit & 1 else ("no edge", "edge")
             title = f"edge {_VERTEX_NAMES[source]} → {_VERTEX_NAMES[target]}"
             edited = Architecture(arch.space, (edges ^ 1 << bit, *ops))
-            yield Edit(edge_choice(source, target), title, before, after, edited)
+            yield Edit(edge_choice(source, target), title, was, becomes, edited)
 
 
 def relabelled_pairs(codes: Codes) -> Iterator[tuple[Rows, Rows, Rows, Rows]]:

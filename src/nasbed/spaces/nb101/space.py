@@ -379,7 +379,7 @@ class NB101(SearchSpace):
             ),
             Node(str(LAST), "output", "output"),
         )
-        edges = tuple((str(x), str(y)) for x, y in cell.edge_pairs(Compact(*arch.code[:1], arch.code[1:])))
+        edges = tuple((str(x), str(y)) for x, y in cell.edge_pairs(Compact(arch.code[0], arch.code[1:])))
         choices = tuple(
             ((str(source), str(target)), edits.edge_choice(source, target)) for source, target in edits.BIT_EDGES
         )

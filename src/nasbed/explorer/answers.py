@@ -10,7 +10,7 @@ import numpy as np
 import nasbed
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
-from nasbed.explorer.catalogue import Catalogue, BenchmarkView
+from nasbed.explorer.catalogue import BenchmarkView, Catalogue
 from nasbed.explorer.details import architecture_details, pictures
 from nasbed.explorer.edits import listed_edits, uphill
 from nasbed.explorer.openapi import openapi_document
@@ -96,13 +96,13 @@ class Answers:
     def _named(self, parameters: Parameters) -> tuple[BenchmarkView, Architecture]:
         """The benchmark and the architecture that a request names, by text, by row or at random."""
         view = self._view(parameters)
-        given = [name for name in ("text", "row", "random") if name in parameters]
-        if len(given) != 1:
-            raise InvalidOption(f"an architecture is named by one of text, row and random, got {len(given)} of them")
-        if given[0] == "text":
+        chosen = [name for name in ("text", "row", "random") if name in parameters]
+        if len(chosen) != 1:
+            raise InvalidOption(f"an architecture is named by one of text, row and random, got {len(chosen)} of them")
+        if chosen[0] == "text":
             return view, read_architecture(view, parameters["text"])
-        number = _whole_number(given[0], parameters[given[0]])
-        if given[0] == "row":
+        number = _whole_number(chosen[0], parameters[chosen[0]])
+        if chosen[0] == "row":
             return view, view.points.architecture(number)
         return view, _random(view, number)
 

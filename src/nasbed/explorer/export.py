@@ -18,7 +18,7 @@ from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.json_values import plain
 from nasbed.drawing.page import environment
-from nasbed.explorer.catalogue import Catalogue, BenchmarkView
+from nasbed.explorer.catalogue import BenchmarkView, Catalogue
 from nasbed.explorer.details import architecture_details
 from nasbed.explorer.edits import listed_edits
 from nasbed.explorer.predictor import predictor_of

@@ -16,7 +16,7 @@ from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
 from nasbed.explorer.columns import PointColumn, metric_column, packed
 from nasbed.explorer.cost_counter import CostCounter, cost_counter
-from nasbed.explorer.found_by import found_by
+from nasbed.explorer.first_methods import first_methods
 from nasbed.explorer.proxy_columns import ProxyColumns
 from nasbed.explorer.sample import CODES, COST, FITTED, fitted_table, predicted_sample
 from nasbed.explorer.values import expected_parallel
@@ -49,16 +49,16 @@ class Points:
         self.benchmark = benchmark
         self.space = benchmark.space
         self._lock = RLock()
-        self._made: dict[str, Any] = {}
+        self._cache: dict[str, Any] = {}
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
         """What ``make`` returns, made once, also where several threads ask."""
-        if name not in self._made:
+        if name not in self._cache:
             with self._lock:
-                if name not in self._made:
-                    self._made[name] = make()
-        made: T = self._made[name]
-        return made
+                if name not in self._cache:
+                    self._cache[name] = make()
+        value: T = self._cache[name]
+        return value
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ class Points:
         table = self.benchmark.unwrapped if self.is_table else fitted_table(self.benchmark)
         if not isinstance(table, TabularBenchmark) or table.held_count == _size(table):
             return (), np.zeros(self.rows, dtype=np.uint8)
-        names, numbers = found_by(table.results, self.codes)
+        names, numbers = first_methods(table.results, self.codes)
         if self.is_table:
             return names, numbers
         return (*names, SAMPLED), np.where(self._sample[FITTED], numbers, len(names)).astype(np.uint8)

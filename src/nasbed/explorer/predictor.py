@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nasbed.benchmarks.catalog import surrogates_of
 from nasbed.benchmarks.places import surrogate_paths
-from nasbed.explorer.catalogue import Catalogue, BenchmarkView
+from nasbed.explorer.catalogue import BenchmarkView, Catalogue
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import read_manifest
 

@@ -15,7 +15,7 @@ from nasbed.core.metric import Metric
 from nasbed.evaluation.trajectories import incumbent_index
 from nasbed.experiments.recorded_runs import recorded_runs
 from nasbed.experiments.runs import Run, Runs, load_runs, load_setup, run_files
-from nasbed.explorer.catalogue import Catalogue, BenchmarkView
+from nasbed.explorer.catalogue import BenchmarkView, Catalogue
 
 RECORDED = "recorded: "
 """Before the id of a table: the searches that were run for real to collect it."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import NasbedError
-from nasbed.explorer.catalogue import Catalogue, BenchmarkView
+from nasbed.explorer.catalogue import BenchmarkView, Catalogue
 from nasbed.explorer.details import predicted_noise
 from nasbed.explorer.values import objective_means
 

@@ -13,7 +13,7 @@ MOST_METHODS = 200
 UNKNOWN = "not recorded"
 
 
-def found_by(results: Results, codes: Codes) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
+def first_methods(results: Results, codes: Codes) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     """The names of methods, and for each code the number of the method that evaluated it first in the order of the
     rows."""
     lookup = Lookup(codes)
@@ -24,9 +24,9 @@ def found_by(results: Results, codes: Codes) -> tuple[tuple[str, ...], NDArray[n
         methods, numbers = np.unique(batch.method, return_inverse=True)
         own = np.array([names.setdefault(str(name) or UNKNOWN, len(names)) for name in methods])[numbers]
         known = np.flatnonzero(rows >= 0)[::-1]  # of equal places the last assignment stays: the first row
-        found = first.copy()
-        found[rows[known]] = own[known]
-        first = np.where(first >= 0, first, found)
+        updated = first.copy()
+        updated[rows[known]] = own[known]
+        first = np.where(first >= 0, first, updated)
     if len(names) > MOST_METHODS:
         return (), np.zeros(len(codes), dtype=np.uint8)
     if (first < 0).any():

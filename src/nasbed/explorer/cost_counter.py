@@ -15,7 +15,7 @@ from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.errors import NasbedError
 from nasbed.datasets import DATASETS
 from nasbed.datasets.unseen import UNSEEN
-from nasbed.spaces.base import Batch, SearchSpace
+from nasbed.spaces.base import Codes, SearchSpace
 from nasbed.training.recipes import RECIPES
 
 USUAL = "counted in the usual network of the space: how the networks were built is not recorded"
@@ -38,9 +38,9 @@ class CostCounter:
         properties = self.space.properties(np.empty((0, self.space.code_length), dtype=np.int64))
         object.__setattr__(self, "known", "parameters" in properties)
 
-    def __call__(self, archs: Batch) -> NDArray[np.int64]:
-        """Parameters and multiply-adds of the canonical forms, ``[n, 2]``."""
-        return self.space.costs(self.space.canonical_codes(archs), self.skeleton)
+    def __call__(self, canonical: Codes) -> NDArray[np.int64]:
+        """Parameters and multiply-adds of canonical forms, ``[n, 2]``."""
+        return self.space.costs(canonical, self.skeleton)
 
 
 def cost_counter(benchmark: Benchmark) -> CostCounter:

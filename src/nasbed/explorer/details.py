@@ -196,7 +196,7 @@ def _costs(view: BenchmarkView, arch: Architecture, values: Mapping[str, Any]) -
     costs: dict[str, Any] = {key: values[key]["mean"] if key in values else None for key in COSTS}
     counter = view.points.costs
     if counter.known:
-        counted = dict(zip(COSTS, counter([arch])[0].tolist(), strict=True))
+        counted = dict(zip(COSTS, counter(counter.space.canonical_codes([arch]))[0].tolist(), strict=True))
         costs = {key: counted[key] if costs[key] is None else costs[key] for key in COSTS}
     benchmark = view.benchmark
     train_time_s = benchmark.expected(arch).cost_s if benchmark.knows_means and benchmark.holds(arch) else None

@@ -16,6 +16,7 @@ from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
 from nasbed.explorer.columns import PointColumn, metric_column, packed
 from nasbed.explorer.cost_counter import CostCounter, cost_counter
+from nasbed.explorer.disk_cache import Arrays, remembered
 from nasbed.explorer.first_methods import first_methods
 from nasbed.explorer.proxy_columns import ProxyColumns
 from nasbed.explorer.sample import CODES, COST, FITTED, fitted_table, predicted_sample
@@ -94,8 +95,13 @@ class Points:
 
     def rows_of(self, codes: Codes) -> NDArray[np.int64]:
         """:meth:`row_of` of a batch, -1 where there is none."""
+        if not len(codes):
+            return np.empty(0, dtype=np.int64)
+        canonical = self.space.canonical_codes(codes)
+        if isinstance(self.benchmark, TabularBenchmark):
+            return self.benchmark.cache.find_many(canonical)
         lookup = self._once("lookup", lambda: Lookup(self.codes))
-        return lookup.find(self.space.canonical_codes(codes)) if len(codes) else np.empty(0, dtype=np.int64)
+        return lookup.find(canonical)
 
     def architecture(self, row: int) -> Architecture:
         """The architecture of a row."""
@@ -170,10 +176,13 @@ class Points:
         table = self.benchmark.unwrapped if self.is_table else fitted_table(self.benchmark)
         if not isinstance(table, TabularBenchmark) or table.held_count == _size(table):
             return (), np.zeros(self.rows, dtype=np.uint8)
-        names, numbers = first_methods(table.results, self.codes)
         if self.is_table:
-            return names, numbers
-        return (*names, SAMPLED), np.where(self._sample[FITTED], numbers, len(names)).astype(np.uint8)
+            return first_methods(table.results, self.codes)
+        fitted = self._sample[FITTED]
+        names, numbers = first_methods(table.results, self.codes[fitted])
+        column = np.full(self.rows, len(names), dtype=np.uint8)
+        column[fitted] = numbers
+        return (*names, SAMPLED), column
 
     def column(self, key: str) -> PointColumn:
         """What a column is; raises on an unknown key."""
@@ -193,11 +202,9 @@ class Points:
         if column.key == TRAIN_TIME:
             return self._train_times()
         if column.key in COSTS:
-            counts = self._once("counts", lambda: self.costs(self.codes))
-            return counts[:, list(COSTS).index(column.key)].astype(np.float64)
+            return self._once("counts", self._count)[column.key]
         if column.kind == "shape":
-            properties = self._once("properties", lambda: self.space.properties(self.codes))
-            return properties[column.key].astype(np.float64)
+            return self._once("shapes", self._find_shapes)[column.key]
         if column.kind == "operation":
             return self._operation_counts(column.key.removeprefix(COUNT))
         if column.kind == "choice":
@@ -206,6 +213,20 @@ class Points:
         if column.kind == "method":
             return self._methods[1]
         return self._proxies.scores(column.key.removeprefix(PROXY), self.codes)
+
+    def _count(self) -> Arrays:
+        """Parameters and multiply-adds of every row."""
+        decides = (self.benchmark.fingerprint, "counts", repr(self.costs.skeleton), self.rows)
+        return remembered(decides, lambda: dict(zip(COSTS, self.costs(self.codes).T.astype(np.float64), strict=True)))
+
+    def _find_shapes(self) -> Arrays:
+        """What the space says of the shape of every row."""
+
+        def compute() -> Arrays:
+            properties = self.space.properties(self.codes)
+            return {name: properties[name].astype(np.float64) for name in self.space.shape_properties}
+
+        return remembered((self.benchmark.fingerprint, "shapes", self.rows), compute)
 
     def _means(self, metric: Metric) -> Floats:
         if isinstance(self.benchmark, TabularBenchmark):
@@ -245,7 +266,7 @@ class Points:
         empty = self.space.properties(np.empty((0, self.space.code_length), dtype=np.int64))
         if "hash" not in empty:
             return None
-        return self._once("properties", lambda: self.space.properties(self.codes))["hash"]
+        return self._once("hashes", lambda: self.space.properties(self.codes)["hash"])
 
     def same_function(self, arch: Architecture) -> NDArray[np.int64]:
         """The rows that compute the same function as an architecture, as far as the space knows; of a large table the

@@ -24,7 +24,7 @@ def answer_query(catalogue: Catalogue, body: Any) -> dict[str, Any]:
         raise InvalidOption(f"a query is a JSON object with {', '.join(_FIELDS)}, got {shorten(body)}")
     view = catalogue.open(_text(body.get("benchmark", catalogue.default), "the benchmark"))
     benchmark = view.benchmark
-    archs = _architectures(benchmark.space.parse, body.get("architectures"))
+    archs = benchmark.space.codes(_architectures(benchmark.space.parse, body.get("architectures")))
     fidelity, seed = _number(body.get("fidelity"), "fidelity"), _number(body.get("seed"), "seed")
     answers = (
         expected_parallel(benchmark, archs, fidelity)

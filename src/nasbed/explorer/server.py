@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import anyio
-from anyio.to_thread import run_sync
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -42,10 +42,10 @@ def explorer_app(
     """
     workers = _Workers()
     routes = [
-        Route("/", _index),
-        Mount("/page", StaticFiles(directory=PAGE, check_dir=False)),
-        *(Route(path, _get(workers, answer)) for path, answer in api_routes(answers).items()),
         Route("/api/query", _post(workers, answers.query), methods=["POST"]),
+        *(Route(path, _get(workers, answer)) for path, answer in api_routes(answers).items()),
+        Mount("/page", StaticFiles(directory=PAGE, check_dir=False)),
+        Route("/", _index),
     ]
     failures = {HTTPException: _http_error, ClientDisconnect: _gone}
     return Guard(
@@ -73,18 +73,16 @@ class _Workers:
     """The threads in which answers are computed."""
 
     def __init__(self) -> None:
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="explorer")
         self._waiting = 0
 
     async def answer(self, compute: Callable[[], Any]) -> Response:
         """What ``compute`` returns as a response; an error of ours is one line of JSON."""
         if self._waiting >= MOST_WAITING:
             return _error(503, "the explorer is busy; ask again in a moment", {"retry-after": "1"})
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(THREADS)
         self._waiting += 1
         try:
-            return await run_sync(_response, compute, limiter=self._limiter)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, _response, compute)
         finally:
             self._waiting -= 1
 

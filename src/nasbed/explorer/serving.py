@@ -59,7 +59,9 @@ class Place:
 def listen(host: str = LOOPBACK, port: int = 0) -> Place:
     """Take a port, a free one by default. A host that is not this machine alone gets a token."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family)
+    listener = socket.socket(
+        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # asyncio sends at once if it knows the protocol
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

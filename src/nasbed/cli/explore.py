@@ -49,13 +49,13 @@ def explore(
     from nasbed.explorer.serving import check_server, listen, serve
 
     check_server()
-    place = listen(host, port)
     from nasbed.explorer.answers import Answers
     from nasbed.explorer.searches import Searches, searched_benchmark
 
     folders = runs or []
     catalogue = Catalogue(benchmark or searched_benchmark(folders))
     answers = Answers(catalogue, Searches(catalogue, folders))
+    place = listen(host, port)
 
     def announce() -> None:
         typer.echo(f"{place.address}  shows {catalogue.default}; Ctrl-C ends it")

@@ -71,13 +71,14 @@ class BenchmarkView:
 
 
 class Catalogue:
-    """The benchmarks that can be opened: those that are present here, and the ``default`` by whatever it was named.
+    """The benchmarks that can be opened: those that are here or in an installed package, and the ``default``, by
+    whatever it was named.
 
     Nothing else is ever view: a text from the web names an entry of this list, never a path.
     """
 
     def __init__(self, default: str | None = None) -> None:
-        self._cards: Mapping[str, Card] = {entry.name: entry for entry in cards() if entry.present}
+        self._cards: Mapping[str, Card] = {entry.name: entry for entry in cards() if entry.present or entry.installed}
         self._views: dict[str, BenchmarkView] = {}
         self._locks: dict[str, Lock] = {name: Lock() for name in self._cards}
         if default is not None:
@@ -130,6 +131,13 @@ class Catalogue:
             "dataset": benchmark.dataset_name,
         }
 
-    def tables_of(self, space: str) -> list[str]:
-        """The ids of the tables of a space."""
-        return [entry["id"] for entry in self.entries() if entry["space"] == space and entry["kind"] == "table"]
+    def tables(self, space: str | None = None) -> list[str]:
+        """The ids of the tables, of one space or of all, that need not be imported first."""
+        return [
+            entry["id"]
+            for entry in self.entries()
+            if entry["kind"] == "table" and space in (None, entry["space"]) and self._is_here(entry["id"])
+        ]
+
+    def _is_here(self, name: str) -> bool:
+        return name in self._views or self._cards[name].present

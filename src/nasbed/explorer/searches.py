@@ -100,11 +100,9 @@ class Searches:
         """The tables that recorded searches, by the name of their set."""
         if self._recorded is None:
             recorded = {}
-            for entry in self._catalogue.entries():
-                if entry["kind"] != "table":
-                    continue
+            for name in self._catalogue.tables():
                 try:
-                    view = self._catalogue.open(entry["id"])
+                    view = self._catalogue.open(name)
                 except NasbedError:
                     continue
                 table = view.benchmark

@@ -17,10 +17,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from nasbed.core.errors import NasbedError, ParseError, UnknownName, first_line, shorten
+from nasbed.core.errors import NasbedError, ParseError, UnknownName, exception_line, first_line, shorten
 from nasbed.core.json_values import plain
 from nasbed.explorer.answers import Answers
-from nasbed.explorer.guard import LOOPBACK_NAMES, Guard, RateLimit
+from nasbed.explorer.guard import LOOPBACK_NAMES, Guard, RateLimit, Refusal
 
 PAGE = Path(__file__).parent / "page"
 THREADS = 4
@@ -47,7 +47,7 @@ def explorer_app(
         Mount("/page", StaticFiles(directory=PAGE, check_dir=False)),
         Route("/", _index),
     ]
-    failures = {HTTPException: _http_error, ClientDisconnect: _gone}
+    failures = {HTTPException: _http_error, ClientDisconnect: _gone, Refusal: _refused, Exception: _failed}
     return Guard(
         Starlette(routes=routes, exception_handlers=failures), names=names, token=token, rate=rate
     )  # fmt: skip
@@ -145,6 +145,17 @@ async def _index(request: Request) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException), "registered for it"
     return _error(error.status_code, f"{request.url.path[:80]}: {error.detail}; see /api/openapi.json")
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """A body that turned out to be too large."""
+    assert isinstance(error, Refusal), "registered for it"
+    return _error(error.status, error.reason)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """A mistake of ours: it is told to the client and does not stop the explorer."""
+    return _error(500, f"the explorer failed on {request.url.path[:80]}: {exception_line(error)}; please report this")
 
 
 async def _gone(request: Request, error: Exception) -> Response:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from ipaddress import ip_address
 from secrets import token_urlsafe
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING
 
 from nasbed.core.errors import InvalidOption, MissingDependency, shorten
 from nasbed.explorer.answers import Answers
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from nasbed.explorer.guard import RateLimit
 
 LOOPBACK = "127.0.0.1"
 IDLE_S = 30
@@ -18,14 +28,10 @@ IDLE_S = 30
 
 def check_server() -> None:
     """Raise unless what a server needs is installed."""
-    try:
-        import starlette
-        import uvicorn  # noqa: F401
-    except ImportError:
+    if not all(find_spec(package) for package in ("starlette", "uvicorn")):
         raise MissingDependency(
             "the explorer needs starlette and uvicorn; get them with: pip install 'nasbed[explorer]'"
-        ) from None
-    del starlette
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +82,17 @@ def listen(host: str = LOOPBACK, port: int = 0) -> Place:
     return Place(listener, host, "" if own_machine else token_urlsafe(24))
 
 
-def serve(answers: Answers, place: Place, on_start: Callable[[], None] = lambda: None) -> None:
-    """Serve until interrupted, quietly. ``on_start`` is called when requests are answered."""
+def explorer_server(
+    answers: Answers, place: Place, on_start: Callable[[], None], rate: RateLimit | None = None
+) -> uvicorn.Server:
+    """The server, not yet running. Ctrl-C is its usual end: it finishes what it is answering and returns.
+
+    Args:
+        answers: What the API answers.
+        place: The port, as :func:`listen` took it.
+        on_start: Called when requests are answered.
+        rate: How often a client may ask, where that is not the usual.
+    """
     import uvicorn
 
     from nasbed.explorer.server import explorer_app
@@ -87,10 +102,24 @@ def serve(answers: Answers, place: Place, on_start: Callable[[], None] = lambda:
             await super().startup(sockets)
             on_start()
 
-    app = explorer_app(answers, names=place.names, token=place.token)
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            if current_thread() is not main_thread():
+                yield
+                return
+            signals = (signal.SIGINT, signal.SIGTERM)
+            before = {number: signal.signal(number, self.handle_exit) for number in signals}
+            watcher = signal.set_wakeup_fd(-1)  # commands end at a second Ctrl-C; this one has its own way to end
+            try:
+                yield
+            finally:
+                signal.set_wakeup_fd(watcher)
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+
     config = uvicorn.Config(
-        app,
-        log_level="error",
+        explorer_app(answers, names=place.names, token=place.token, rate=rate),
+        log_level="critical",
         access_log=False,
         lifespan="off",
         ws="none",
@@ -100,7 +129,12 @@ def serve(answers: Answers, place: Place, on_start: Callable[[], None] = lambda:
         date_header=False,
         proxy_headers=False,
     )
-    Server(config).run(sockets=[place.socket])
+    return Server(config)
+
+
+def serve(answers: Answers, place: Place, on_start: Callable[[], None]) -> None:
+    """Serve until interrupted."""
+    explorer_server(answers, place, on_start).run(sockets=[place.socket])
 
 
 def _is_address(host: str) -> bool:

@@ -15,7 +15,7 @@ from nasbed.explorer.values import objective_means
 
 def sibling_ids(catalogue: Catalogue, view: BenchmarkView) -> list[str]:
     """The other tables of the same space."""
-    return [name for name in catalogue.tables_of(view.benchmark.space.name) if name != view.id]
+    return [name for name in catalogue.tables(view.benchmark.space.name) if name != view.id]
 
 
 def across(catalogue: Catalogue, view: BenchmarkView, arch: Architecture) -> dict[str, Any]:

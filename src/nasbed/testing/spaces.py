@@ -93,6 +93,25 @@ class SpaceConformance(ABC):
             for neighbor in near[:: max(1, len(near) // 12)]:
                 assert arch in set(space.neighbors(neighbor))
 
+    def test_edits_are_the_neighbors_with_the_choice_that_changes(self) -> None:
+        space, archs = self.architectures()
+        for arch in archs[:2]:
+            edits = list(space.edits(arch))
+            assert [edit.arch for edit in edits] == list(space.neighbors(arch))
+            assert all(edit.choice and edit.title and edit.before != edit.after for edit in edits)
+            named = {node.choice for diagram in space.edit_diagrams(arch) for node in diagram.nodes if node.choice}
+            named |= {choice for diagram in space.edit_diagrams(arch) for _, choice in diagram.edge_choices}
+            assert not named or named & {edit.choice for edit in edits}
+
+    def test_isomorphic_forms_share_the_canonical_form(self) -> None:
+        space, archs = self.architectures()
+        for arch in archs[:3]:
+            forms = list(islice(space.isomorphic_forms(arch), 30))
+            assert len(set(forms)) == len(forms) > 0
+            for form in forms:
+                space.validate(form)
+                assert space.canonical(form) == space.canonical(arch)
+
     def test_mutants_are_valid(self) -> None:
         space, archs = self.architectures()
         rng = np.random.default_rng(1)

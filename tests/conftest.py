@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import typer.main
@@ -17,6 +18,9 @@ from hypothesis import settings
 from support.examples import THOROUGH, USUAL
 from support.figures import Rendering
 from support.rewriting import rewrite_share
+
+if TYPE_CHECKING:
+    from support.explorers import Explorer
 
 gc.disable()  # until all tests are collected: see pytest_collection_finish
 os.environ.setdefault(
@@ -120,3 +124,18 @@ def without_charts() -> Iterator[None]:
         patch.setattr("nasbed.reports.comparison.page._save_figures", lambda *_: None)
         patch.setattr("nasbed.reports.comparison.page._charts", lambda *_, **__: {})
         yield
+
+
+@pytest.fixture(scope="session")
+def explorer() -> Iterator[Explorer]:
+    """One explorer of the embedded benchmarks for all tests of its API. Overviews of surrogates are small, as it takes
+    seconds to predict large ones."""
+    from nasbed.explorer.catalogue import Catalogue
+    from support.explorers import serving
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nasbed.explorer.sample.SAMPLE", 60)
+        patch.setattr("nasbed.explorer.sample.MOST_DRAWS", 60)
+        patch.setattr("nasbed.explorer.sample.MOST_FITTED", 20)
+        with serving(Catalogue("nb201-cifar10-16-v1.0")) as running:
+            yield running

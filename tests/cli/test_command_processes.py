@@ -37,6 +37,7 @@ if find_spec("torch"):
 ELSEWHERE = {
     "challenge": "cli/test_challenge_command.py",
     "collect": "experiments/campaign/test_campaign_faults.py",
+    "explore": "explorer/test_explore_command.py",
     "fetch": "cli/test_fetch_commands.py",
     "fit": "cli/test_interruption.py",
     "import": "cli/test_fetch_commands.py",

@@ -20,6 +20,7 @@ TABLE = "nb201-cifar10-16-v1.0"
 
 def test_explorer_prints_its_address_answers_and_ends_quietly_at_ctrl_c() -> None:
     with fork_command("explore", TABLE, stdout=PIPE, stderr=PIPE) as process:
+        assert process.stdout is not None
         line = process.stdout.readline()
         address = line.split()[0]
         assert address.startswith("http://127.0.0.1:") and f"shows {TABLE}" in line

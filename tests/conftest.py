@@ -134,8 +134,8 @@ def explorer() -> Iterator[Explorer]:
     from support.explorers import serving
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nasbed.explorer.sample.SAMPLE", 60)
-        patch.setattr("nasbed.explorer.sample.MOST_DRAWS", 60)
-        patch.setattr("nasbed.explorer.sample.MOST_FITTED", 20)
+        patch.setattr("nasbed.explorer.overview.sample.SAMPLE", 60)
+        patch.setattr("nasbed.explorer.overview.sample.MOST_DRAWS", 60)
+        patch.setattr("nasbed.explorer.overview.sample.MOST_FITTED", 20)
         with serving(Catalogue("nb201-cifar10-16-v1.0")) as running:
             yield running

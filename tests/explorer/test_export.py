@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from nasbed.explorer import export
-from nasbed.explorer.catalogue import Catalogue
+from nasbed.explorer.catalogue import BenchmarkView, Catalogue
+from nasbed.explorer.diagram import diagram_data
+from nasbed.explorer.fixed_drawing import fixed_drawing
 from support.commands import run_command
 from support.tables import nb201_table
 
@@ -69,6 +71,30 @@ def test_large_table_is_sampled_with_its_best_and_says_so(table: Path, monkeypat
     assert len(content["texts"]) == len(set(content["texts"])) == 50 and "50 of 156" in content["row_note"]
     best = view.points.space.format(view.points.architecture(int(np.argmax(view.points.values("validation_accuracy")))))
     assert best in content["texts"] and len(content["details"]) == 5
+
+
+def test_one_drawing_and_a_table_of_options_show_every_cell(table: Path) -> None:
+    view = Catalogue(str(table)).open(str(table))
+    rows = np.arange(view.points.rows)
+    fixed = fixed_drawing(view, rows)
+    assert fixed is not None
+    options = np.frombuffer(base64.b64decode(fixed["codes"]), np.uint8).reshape(len(rows), len(fixed["slots"]))
+    space = view.points.space
+    for row in (0, 50, 155):
+        arch = view.points.architecture(row)
+        (cell,) = diagram_data(space, arch)
+        labels = {node["edit"]: (node["label"], node["fill"], node["used"]) for node in cell["nodes"] if node["edit"]}
+        chosen = [fixed["options"][option] for option in options[row]]
+        assert [labels[slot] for slot in fixed["slots"]] == [tuple(option.values()) for option in chosen]
+        places = [
+            [(node["id"], node["x"], node["y"]) for node in drawn["nodes"]] for drawn in (cell, fixed["diagram"][0])
+        ]
+        assert places[0] == places[1] and cell["edges"] == fixed["diagram"][0]["edges"]
+
+
+@pytest.mark.parametrize("name", ["nb101-mini-cifar10-16-v1.0", "darts-cifar10-16"])
+def test_cells_with_different_edges_have_no_common_drawing(name: str) -> None:
+    assert fixed_drawing(BenchmarkView.load(name), np.arange(10)) is None
 
 
 @pytest.mark.parametrize("path, words", [("page.txt", "its file ends in .html"), ("no/page.html", "existing folder")])

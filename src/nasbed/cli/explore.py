@@ -7,16 +7,12 @@ from typing import Annotated
 
 import typer
 
+FIRST_SHOWN = "What to show first: an id from 'nasbed list benchmarks', or a folder. The page can switch to others."
+FirstBenchmark = Annotated[str | None, typer.Argument(metavar="[BENCHMARK]", help=FIRST_SHOWN, show_default=False)]
+
 
 def explore(
-    benchmark: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[BENCHMARK]",
-            help="What to show first: an id from 'nasbed list benchmarks', or a folder. The page can switch to others.",
-            show_default=False,
-        ),
-    ] = None,
+    benchmark: FirstBenchmark = None,
     runs: Annotated[
         list[Path] | None,
         typer.Option("--runs", metavar="DIR", help="A folder of 'nasbed run' whose searches are shown; repeatable."),

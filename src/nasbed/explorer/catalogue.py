@@ -10,8 +10,8 @@ from typing import Any
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import Card, cards, load
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
-from nasbed.explorer.columns import metric_title
-from nasbed.explorer.points import Points
+from nasbed.explorer.overview.columns import metric_title
+from nasbed.explorer.overview.points import Points
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,6 @@ class Catalogue:
             raise InvalidOption("an explorer needs a benchmark, none is here; get one with: nasbed fetch nb101")
         self.default = default or next(iter(self._cards))
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(self._locks)
-
     def open(self, name: str) -> BenchmarkView:
         """A benchmark of this list, opened when it is first asked for."""
         if name not in self._locks:
@@ -100,6 +96,11 @@ class Catalogue:
             if name not in self._views:
                 self._views[name] = BenchmarkView.load(name)
             return self._views[name]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """What can be opened."""
+        return tuple(self._locks)
 
     def entries(self) -> list[dict[str, Any]]:
         """What the list of benchmarks shows of each."""

@@ -22,7 +22,7 @@ from nasbed.core.status import Status
 from nasbed.drawing.cells import cell_svg
 from nasbed.explorer.catalogue import BenchmarkView
 from nasbed.explorer.diagram import diagram_data
-from nasbed.explorer.points import COSTS
+from nasbed.explorer.overview.points import COSTS
 from nasbed.spaces.base import SearchSpace
 
 MOST_FORMS = 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ MOST_EDITS = 500
 """How many edits are listed at the most."""
 MOST_STEPS = 200
 """How many steps a walk uphill takes at the most."""
-_NO_CHANGE = dict.fromkeys(("slot", "slot_title", "from", "to"))
+_NO_CHANGE: Mapping[str, str | None] = dict.fromkeys(("slot", "slot_title", "from", "to"))
 
 
 def listed_edits(view: BenchmarkView, predictor: BenchmarkView, arch: Architecture) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def uphill(view: BenchmarkView, predictor: BenchmarkView, arch: Architecture) ->
     step is the start. The arguments are those of :func:`listed_edits`."""
     benchmark, space = predictor.benchmark, view.benchmark.space
     value = float(objective_means(benchmark, [arch])[0])
-    steps: list[dict[str, Any]] = [{"text": space.format(arch), "value": value, **_NO_CHANGE}]
+    steps: list[dict[str, Any]] = [_step(view, arch, value, _NO_CHANGE)]
     while len(steps) <= MOST_STEPS:
         edits = list(space.edits(arch))
         _, after, order = _by_gain(benchmark, arch, edits)
@@ -66,8 +67,17 @@ def uphill(view: BenchmarkView, predictor: BenchmarkView, arch: Architecture) ->
             break
         best = edits[order[0]]
         arch, value = best.arch, float(after[order[0]])
-        steps.append({"text": space.format(arch), "value": value, **_change(best)})
+        steps.append(_step(view, arch, value, _change(best)))
     return {**_who_answers(view, predictor), "steps": steps}
+
+
+def _step(view: BenchmarkView, arch: Architecture, value: float, change: Mapping[str, str | None]) -> dict[str, Any]:
+    return {
+        "text": view.benchmark.space.format(arch),
+        "value": value,
+        **change,
+        "row": view.points.row_of(arch),
+    }
 
 
 def _who_answers(view: BenchmarkView, predictor: BenchmarkView) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from nasbed.drawing.page import environment
 from nasbed.explorer.catalogue import BenchmarkView, Catalogue
 from nasbed.explorer.details import architecture_details
 from nasbed.explorer.edits import listed_edits
+from nasbed.explorer.fixed_drawing import fixed_drawing
 from nasbed.explorer.predictor import predictor_of
 from nasbed.explorer.siblings import across, sibling_ids
 
@@ -65,7 +66,7 @@ def export_content(catalogue: Catalogue) -> dict[str, Any]:
     points = view.points
     rows = exported_rows(view)
     place = {row: number for number, row in enumerate(rows.tolist())}
-    detailed = _detailed(view, rows)
+    detailed, predictor = _detailed(view, rows), predictor_of(catalogue, view)
     facts = {**view.facts(), "rows": len(rows), "siblings": sibling_ids(catalogue, view)}
     return {
         "version": nasbed.__version__,
@@ -74,7 +75,8 @@ def export_content(catalogue: Catalogue) -> dict[str, Any]:
         "points": b64encode(points.packed(list(points.columns), rows)).decode(),
         "row_note": _row_note(view, rows),
         "texts": points.space.texts(points.codes[rows]),
-        "details": {str(place[row]): _details(catalogue, view, row, place) for row in detailed.tolist()},
+        "fixed": fixed_drawing(view, rows),
+        "details": {str(place[row]): _details(catalogue, view, predictor, row, place) for row in detailed.tolist()},
         "details_note": None
         if len(detailed) == len(rows)
         else f"{len(detailed)} of {len(rows)} architectures can be opened: the best, and a random sample; "
@@ -111,9 +113,19 @@ def _row_note(view: BenchmarkView, rows: Rows) -> str | None:
     return f"{len(rows)} of {view.points.rows} architectures are shown: the best, and a random sample"
 
 
-def _details(catalogue: Catalogue, view: BenchmarkView, row: int, place: Mapping[int, int]) -> dict[str, Any]:
-    """What the API answers for a row, with the numbers of exported rows."""
-    arch, predictor = view.points.architecture(row), predictor_of(catalogue, view)
+def _details(
+    catalogue: Catalogue, view: BenchmarkView, predictor: BenchmarkView, row: int, place: Mapping[int, int]
+) -> dict[str, Any]:
+    """What the API answers for a row, with the numbers of exported rows.
+
+    Args:
+        catalogue: Where other tables of the space are.
+        view: The benchmark.
+        predictor: What answers for architectures that it does not hold.
+        row: The row of the overview.
+        place: The number of each exported row.
+    """
+    arch = view.points.architecture(row)
     details = architecture_details(view, predictor, arch)
     edits = listed_edits(view, predictor, arch)
     for edit in edits["edits"]:

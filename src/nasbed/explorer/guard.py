@@ -12,14 +12,14 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
-from ipaddress import ip_address
 from secrets import compare_digest
 from time import monotonic
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+from nasbed.explorer.addresses import LOOPBACK_NAMES, is_address
+
 COOKIE = "nasbed_explorer"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -119,7 +119,7 @@ class Guard:
 
     def _check_host(self, host: str) -> None:
         name = _host_name(host)
-        if name is None or not (name in self._names or (self._token and _is_address(name))):
+        if name is None or not (name in self._names or (self._token and is_address(name))):
             raise Refusal(
                 421, f"this explorer is not served as {host[:80]!r}; open the address that it printed at its start"
             )
@@ -159,15 +159,6 @@ def _host_name(host: str) -> str | None:
         return None
     plain = parts.username is None and not parts.path and not parts.query and not parts.fragment
     return parts.hostname if plain else None
-
-
-def _is_address(name: str) -> bool:
-    """Whether a name is the number of a machine, which no name server can point elsewhere."""
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _same(text: str, token: str) -> bool:

@@ -138,6 +138,7 @@ STEP = _object(
         "slot_title": _or_null(TEXT),
         "from": _or_null(TEXT),
         "to": _or_null(TEXT),
+        "row": _or_null(WHOLE),
     }
 )
 SIBLING = _object(

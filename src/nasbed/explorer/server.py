@@ -19,8 +19,9 @@ from starlette.types import ASGIApp
 
 from nasbed.core.errors import NasbedError, ParseError, UnknownName, exception_line, first_line, shorten
 from nasbed.core.json_values import plain
+from nasbed.explorer.addresses import LOOPBACK_NAMES
 from nasbed.explorer.answers import Answers
-from nasbed.explorer.guard import LOOPBACK_NAMES, Guard, RateLimit, Refusal
+from nasbed.explorer.guard import Guard, RateLimit, Refusal
 
 PAGE = Path(__file__).parent / "page"
 THREADS = 4

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from ipaddress import ip_address
 from secrets import token_urlsafe
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from nasbed.core.errors import InvalidOption, MissingDependency, shorten
+from nasbed.explorer.addresses import LOOPBACK, LOOPBACK_NAMES, is_loopback
 from nasbed.explorer.answers import Answers
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from nasbed.explorer.guard import RateLimit
 
-LOOPBACK = "127.0.0.1"
 IDLE_S = 30
 """Seconds after which an idle connection is closed."""
 
@@ -50,8 +49,6 @@ class Place:
     @property
     def names(self) -> frozenset[str]:
         """The names under which it may be asked."""
-        from nasbed.explorer.guard import LOOPBACK_NAMES
-
         return LOOPBACK_NAMES if not self.token else LOOPBACK_NAMES | {self.host, socket.gethostname()}
 
     @property
@@ -78,8 +75,7 @@ def listen(host: str = LOOPBACK, port: int = 0) -> Place:
             "--host or --port"
         ) from None
     listener.listen(128)
-    own_machine = host == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
-    return Place(listener, host, "" if own_machine else token_urlsafe(24))
+    return Place(listener, host, "" if is_loopback(host) else token_urlsafe(24))
 
 
 def explorer_server(
@@ -135,11 +131,3 @@ def explorer_server(
 def serve(answers: Answers, place: Place, on_start: Callable[[], None]) -> None:
     """Serve until interrupted."""
     explorer_server(answers, place, on_start).run(sockets=[place.socket])
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True

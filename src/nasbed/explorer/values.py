@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -12,43 +12,52 @@ from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.observations import Observations
+from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.spaces.base import Codes
 
 PART = 256
 """Architectures that one core takes at a time."""
+ROWS_A_QUERY = 150
+"""Rows of a table whose mean takes as long as one query."""
 
 
-def expected_parallel(benchmark: Benchmark, archs: Codes, fidelity: int | None = None) -> Observations:
+def expected_parallel(benchmark: Benchmark, codes: Codes, fidelity: int | None = None) -> Observations:
     """``benchmark.expected_many`` in parts side by side: what predicts in compiled code uses all cores. A benchmark
     that does not know its means answers the query with seed 0."""
     if not benchmark.knows_means:
-        return benchmark.query_many(archs, fidelity=fidelity)
-    if len(archs) == 1:
-        (arch,) = benchmark.space.architectures(archs)
-        return _alone(benchmark, archs, benchmark.expected(arch, fidelity=fidelity))
-    if not benchmark.predicts or len(archs) <= PART:
-        return benchmark.expected_many(archs, fidelity=fidelity)
-    parts = [archs[first : first + PART] for first in range(0, len(archs), PART)]
-    return joined(list(_pool().map(lambda part: benchmark.expected_many(part, fidelity=fidelity), parts)))
+        return benchmark.query_many(codes, fidelity=fidelity)
+    if _are_few(benchmark, codes):
+        archs = benchmark.space.architectures(codes)
+        return _singly(benchmark, codes, [benchmark.expected(arch, fidelity=fidelity) for arch in archs])
+    return _in_parts(benchmark, codes, lambda part: benchmark.expected_many(part, fidelity=fidelity))
 
 
-def queried_parallel(benchmark: Benchmark, archs: Codes, *, fidelity: int | None, seed: int) -> Observations:
+def queried_parallel(benchmark: Benchmark, codes: Codes, *, fidelity: int | None, seed: int) -> Observations:
     """``benchmark.query_many`` in parts side by side."""
-    if len(archs) == 1:
-        (arch,) = benchmark.space.architectures(archs)
-        return _alone(benchmark, archs, benchmark.query(arch, fidelity=fidelity, seed=seed))
-    if not benchmark.predicts or len(archs) <= PART:
-        return benchmark.query_many(archs, fidelity=fidelity, seed=seed)
-    parts = [archs[first : first + PART] for first in range(0, len(archs), PART)]
-    answers = _pool().map(lambda part: benchmark.query_many(part, fidelity=fidelity, seed=seed), parts)
-    return joined(list(answers))
+    if len(codes) == 1:
+        archs = benchmark.space.architectures(codes)
+        return _singly(benchmark, codes, [benchmark.query(arch, fidelity=fidelity, seed=seed) for arch in archs])
+    return _in_parts(benchmark, codes, lambda part: benchmark.query_many(part, fidelity=fidelity, seed=seed))
 
 
-def _alone(benchmark: Benchmark, codes: Codes, answer: Observation) -> Observations:
-    """A single answer as a batch: to ask for one alone is faster."""
-    return Observations.of(benchmark.space.name, codes, [answer], metrics=benchmark.metrics, fidelity=answer.fidelity)
+def _are_few(benchmark: Benchmark, codes: Codes) -> bool:
+    """Whether it is faster to ask for each alone. A table takes the means of all its rows for a batch."""
+    few = len(benchmark) // ROWS_A_QUERY if isinstance(benchmark, TabularBenchmark) else 1
+    return len(codes) <= max(few, 1)
+
+
+def _in_parts(benchmark: Benchmark, codes: Codes, answer: Callable[[Codes], Observations]) -> Observations:
+    if not benchmark.predicts or len(codes) <= PART:
+        return answer(codes)
+    return joined(list(_pool().map(answer, [codes[first : first + PART] for first in range(0, len(codes), PART)])))
+
+
+def _singly(benchmark: Benchmark, codes: Codes, answers: Sequence[Observation]) -> Observations:
+    """Single answers as a batch."""
+    fidelity = answers[0].fidelity
+    return Observations.of(benchmark.space.name, codes, answers, metrics=benchmark.metrics, fidelity=fidelity)
 
 
 def joined(parts: Sequence[Observations]) -> Observations:

@@ -14,12 +14,12 @@ from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
 from nasbed.core.metric import Metric
-from nasbed.explorer.columns import PointColumn, metric_column, packed
-from nasbed.explorer.cost_counter import CostCounter, cost_counter
-from nasbed.explorer.disk_cache import Arrays, remembered
-from nasbed.explorer.first_methods import first_methods
-from nasbed.explorer.proxy_columns import ProxyColumns
-from nasbed.explorer.sample import CODES, COST, FITTED, fitted_table, predicted_sample
+from nasbed.explorer.overview.columns import PointColumn, metric_column, packed
+from nasbed.explorer.overview.cost_counter import CostCounter, cost_counter
+from nasbed.explorer.overview.disk_cache import Arrays, remembered
+from nasbed.explorer.overview.first_methods import first_methods
+from nasbed.explorer.overview.proxy_columns import ProxyColumns
+from nasbed.explorer.overview.sample import CODES, COST, FITTED, fitted_table, predicted_sample
 from nasbed.explorer.values import expected_parallel
 from nasbed.results.cache.reader import TRAIN_TIME
 from nasbed.spaces.base import Codes
@@ -274,8 +274,13 @@ class Points:
         if self.rows > MOST_COMPARED:
             row = self.row_of(arch)
             return np.array([] if row is None else [row], dtype=np.int64)
-        functions = self._once("functions", lambda: self.space.function_codes(self.codes))
+        functions = self._once("functions", self._find_functions)
         return np.flatnonzero((functions == self.space.function_codes([arch])).all(axis=1))
+
+    def _find_functions(self) -> Codes:
+        """A representative of the function of every row."""
+        decides = (self.benchmark.fingerprint, "functions", self.rows)
+        return remembered(decides, lambda: {CODES: self.space.function_codes(self.codes)})[CODES]
 
     # --- ranks -------------------------------------------------------------------------------------------------------
 

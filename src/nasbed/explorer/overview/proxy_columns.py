@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.architecture import Architecture
-from nasbed.explorer.sample import fitted_table
+from nasbed.explorer.overview.sample import fitted_table
 from nasbed.proxies.table import ScoreTable, embedded_scores, open_scores
 from nasbed.spaces.base import Codes
 from nasbed.spaces.lookup import Lookup

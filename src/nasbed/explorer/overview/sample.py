@@ -12,7 +12,7 @@ from nasbed.benchmarks.catalog import load
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark
 from nasbed.core.errors import NasbedError
-from nasbed.explorer.disk_cache import Arrays, remembered
+from nasbed.explorer.overview.disk_cache import Arrays, remembered
 from nasbed.explorer.values import expected_parallel
 from nasbed.spaces.base import Codes
 

@@ -125,10 +125,11 @@ def measure_first_points(benchmark: str, label: str) -> None:
         facts_s = time.perf_counter() - start
         data = client.get(f"/api/points?benchmark={quote(benchmark)}&columns={COLUMNS}")
         points_s = time.perf_counter() - start - facts_s
+        cpu_s = client.server_cpu_s
     size = len(data) / 1e6
     print(
         f"{label:<40} {started_s:6.2f} s to the address, {facts_s:6.2f} s its facts, {points_s:6.2f} s two columns "
-        f"({size:.1f} MB)",
+        f"({size:.1f} MB); {cpu_s:.1f} CPU s in all",
         flush=True,
     )
 

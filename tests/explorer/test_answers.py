@@ -314,7 +314,7 @@ def test_across_has_the_value_and_rank_on_every_table_that_holds_it(explorer: Ex
 
 
 @pytest.mark.parametrize("benchmark", [TABLE, DARTS, FBNET])
-@pytest.mark.parametrize("count", [1, 300])
+@pytest.mark.parametrize("count", [1, 600])
 def test_query_answers_what_python_answers(explorer: Explorer, benchmark: str, count: int) -> None:
     texts = random_texts(benchmark, count)
     package = nasbed.load(benchmark)

@@ -17,8 +17,9 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.observation import Observation
 from nasbed.spaces.base import Codes
 
-PART = 256
-"""Architectures that one core takes at a time."""
+CORES = os.cpu_count() or 1
+LEAST_PART = 256
+"""Architectures that are worth a core of their own."""
 ROWS_A_QUERY = 150
 """Rows of a table whose mean takes as long as one query."""
 
@@ -49,9 +50,8 @@ def _are_few(benchmark: Benchmark, codes: Codes) -> bool:
 
 
 def _in_parts(benchmark: Benchmark, codes: Codes, answer: Callable[[Codes], Observations]) -> Observations:
-    if not benchmark.predicts or len(codes) <= PART:
-        return answer(codes)
-    return joined(list(_pool().map(answer, [codes[first : first + PART] for first in range(0, len(codes), PART)])))
+    count = min(CORES, len(codes) // LEAST_PART) if benchmark.predicts else 1
+    return answer(codes) if count < 2 else joined(list(_pool().map(answer, np.array_split(codes, count))))
 
 
 def _singly(benchmark: Benchmark, codes: Codes, answers: Sequence[Observation]) -> Observations:
@@ -96,4 +96,4 @@ def held_places(benchmark: Benchmark, archs: Sequence[Architecture], fidelity: i
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="explorer-values")
+    return ThreadPoolExecutor(CORES, thread_name_prefix="explorer-values")

@@ -6,17 +6,27 @@ import json
 import socket
 import struct
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from threading import Event
+from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
+import nasbed
 from nasbed.core.errors import InvalidOption
+from nasbed.explorer.answers import Answers
+from nasbed.explorer.catalogue import Catalogue
 from nasbed.explorer.guard import LARGEST_BODY, RateLimit
 from nasbed.explorer.serving import listen
+from nasbed.results import Rows, TableInfo, write_results
 from support.explorers import Explorer, serving
+from support.tables import VALIDATION
 
 CELL = "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|nor_conv_1x1~0|none~1|avg_pool_3x3~2|"
 HOSTILE = [
@@ -165,6 +175,53 @@ def test_many_idle_connections_do_not_stop_it(explorer: Explorer) -> None:
     finally:
         for connection in connections:
             connection.close()
+
+
+class SlowAnswers(Answers):
+    """The list of benchmarks comes when the test allows it."""
+
+    allowed = Event()
+
+    def benchmarks(self, parameters: Mapping[str, str]) -> dict[str, Any]:
+        assert self.allowed.wait(60)
+        return super().benchmarks(parameters)
+
+
+def test_slow_answers_hold_up_no_other_and_too_many_are_refused(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nasbed.explorer.server.MOST_WAITING", 6)
+    with serving(explorer.catalogue, kind=SlowAnswers) as slow, ThreadPoolExecutor(12) as pool:
+        waiting = [pool.submit(slow.request, "/api/benchmarks") for _ in range(5)]
+        while slow.request("/api/openapi.json").status != 200:
+            pass
+        assert slow.get("/api/edits", text=CELL)["edits"], "answered while five others wait"
+        waiting += [pool.submit(slow.request, "/api/benchmarks") for _ in range(5)]
+        refused = next(request.result() for request in as_completed(waiting))
+        assert refused.status == 503 and "busy" in refused.json["error"]
+        SlowAnswers.allowed.set()
+        assert {request.result().status for request in waiting} == {200, 503}
+        assert slow.request("/api/benchmarks").status == 200
+
+
+def test_hostile_names_in_a_table_are_data(tmp_path: Path) -> None:
+    name = "</script><img src=x onerror=alert(1)>"
+    space = nasbed.space("nb201")
+    codes = space.codes(list(islice(space.enumerate(), 40)))
+    halves = [
+        Rows.of(half, {VALIDATION.key: np.full(20, 50.0)}, fidelity=1, method=method)
+        for half, method in ((codes[:20], name), (codes[20:], "rs"))
+    ]
+    about = TableInfo("own", "nb201", (VALIDATION,), dataset=name)
+    write_results(tmp_path / "own", about, halves)
+    folder = str(tmp_path / "own")
+    with serving(Catalogue(folder)) as running:
+        facts = running.request(f"/api/benchmarks/{quote(folder)}")
+        assert facts.status == 200 and facts.headers["content-type"] == "application/json"
+        assert facts.json["dataset"] == name
+        data = running.request(f"/api/points?benchmark={quote(folder)}&columns=method").body
+        header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+        assert set(header["columns"][0]["labels"]) == {name, "rs"}
 
 
 @pytest.fixture(scope="module")

@@ -90,11 +90,16 @@ class Explorer:
 
 @contextmanager
 def serving(
-    catalogue: Catalogue, *, runs: tuple[Path, ...] = (), rate: RateLimit | None = None, token: str = ""
+    catalogue: Catalogue,
+    *,
+    runs: tuple[Path, ...] = (),
+    rate: RateLimit | None = None,
+    token: str = "",
+    kind: type[Answers] = Answers,
 ) -> Iterator[Explorer]:
-    """An explorer while the context lasts."""
+    """An explorer while the context lasts; ``kind`` is what answers."""
     place, started = replace(listen(), token=token), Event()
-    server = explorer_server(Answers(catalogue, Searches(catalogue, runs)), place, started.set, rate)
+    server = explorer_server(kind(catalogue, Searches(catalogue, runs)), place, started.set, rate)
     thread = Thread(target=lambda: server.run(sockets=[place.socket]))
     thread.start()
     try:

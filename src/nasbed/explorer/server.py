@@ -24,8 +24,8 @@ from nasbed.explorer.answers import Answers
 from nasbed.explorer.guard import Guard, RateLimit, Refusal
 
 PAGE = Path(__file__).parent / "page"
-THREADS = 4
-"""Answers that are computed side by side; one slow request leaves three for the others."""
+THREADS = 8
+"""Answers that are computed side by side: a slow one leaves threads for the others."""
 MOST_WAITING = 200
 """Requests that may wait for a thread; more are refused at once."""
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 FIRST_SHOWN = "What to show first: an id from 'nasbed list benchmarks', or a folder. The page can switch to others."
-FirstBenchmark = Annotated[str | None, typer.Argument(metavar="[BENCHMARK]", help=FIRST_SHOWN, show_default=False)]
+FirstBenchmark = Annotated[str | None, typer.Argument(metavar="BENCHMARK", help=FIRST_SHOWN, show_default=False)]
 
 
 def explore(

@@ -46,6 +46,7 @@ def packed(rows: int, columns: Sequence[PointColumn], arrays: Sequence[NDArray[A
     """Columns as bytes: the length of a JSON header in four bytes, the header, then each column, all little-endian and
     padded to a multiple of four bytes.
 
+    >>> import numpy as np
     >>> data = packed(2, [PointColumn("depth", "depth", "", "shape")], [np.array([1.5, np.nan])])
     >>> length = int.from_bytes(data[:4], "little")
     >>> json.loads(data[4 : 4 + length]), np.frombuffer(data[4 + length :], "<f4").tolist()

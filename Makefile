@@ -3,6 +3,7 @@
 # make thorough  set up, test with every repetition: must pass before a release
 # make check     lint, format and types alone
 # make bench     speed, as ratios against what a user would call instead
+# make explorer-bundle  bundle the libraries of the explorer's page again (needs node and the npm registry)
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +12,7 @@ WORKERS := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 / 2 )))# more t
 unexport PYTHONDONTWRITEBYTECODE# tests start hundreds of processes, which import the same modules
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test thorough check bench clean
+.PHONY: demo test thorough check bench explorer-bundle clean
 
 demo: $(VENV)/.core
 	NASBED_HOME=build/home $(BIN)/nasbed run snb-darts-cifar10-16-lgb-v2.0 --optimizers rs,re,ls,de,bananas --seeds 10 --budget 200ev --out build/demo
@@ -36,6 +37,10 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/runs.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/ranking.py
 	$(BIN)/python benchmarks/proxies_shared.py
+
+explorer-bundle:
+	npm ci --prefix tools/explorer --no-audit --no-fund
+	node tools/explorer/bundle.mjs
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nasbed needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; run make PYTHON=python3.11")'

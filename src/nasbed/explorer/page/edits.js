@@ -1,0 +1,159 @@
+// Single changes of an architecture: the best listed, those of one slot in a menu, and the walk uphill.
+
+import { byId, element, fill, motionReduced, svg } from "./dom.js";
+import { announce, attempt } from "./live.js";
+import { openMenu } from "./menu.js";
+import { counted, present, signed, withUnit } from "./numbers.js";
+import { ring } from "./overview.js";
+
+const LISTED = 8;
+const STEP_MS = 650;
+
+/** The edits of the architecture that is shown. `onText(text, options)` opens another one. */
+export class Edits {
+  #answer = null;
+  #walk = null;
+  #ticket = 0;
+
+  constructor({ source, overview, onText }) {
+    Object.assign(this, { source, overview, onText, root: byId("edits") });
+  }
+
+  /** Load and list the edits of an architecture. */
+  async show(details, benchmark) {
+    const ticket = ++this.#ticket;
+    this.benchmark = benchmark;
+    this.details = details;
+    this.metric = benchmark.metrics.find(({ key }) => key === benchmark.objective);
+    const answer = await attempt(() => this.source.edits(benchmark.id, details.text));
+    if (ticket !== this.#ticket || !answer) return;
+    this.#answer = answer;
+    if (this.#walk && !this.#walk.steps.some(({ text }) => text === details.text)) this.#walk = null;
+    this.#list(LISTED);
+    this.#mark();
+  }
+
+  /** Forget everything, as another benchmark is opened. */
+  clear() {
+    this.#ticket++;
+    this.#answer = this.#walk = null;
+    this.root.hidden = true;
+    this.overview.mark("edits", () => []);
+  }
+
+  /** Open the menu of a slot beside its drawing. */
+  menu(slot, anchor) {
+    const edits = this.#answer?.edits.filter((each) => each.slot === slot) ?? [];
+    if (!edits.length) {
+      announce("No single legal change here.");
+      return;
+    }
+    const items = edits.map((edit) => ({
+      edit, words: edit.to, name: present(edit.gain) && edit.gain > 0 ? "gains" : "",
+      detail: present(edit.value) ? `${withUnit(edit.value, this.metric.unit)}  ${signed(edit.gain, this.metric.unit)}` : "not in the table",
+    }));
+    openMenu(anchor, `${edits[0].slot_title}: ${edits[0].from} →`, items, ({ edit }) => this.#take(edit));
+  }
+
+  /** Local search step by step: each step is the best single edit. */
+  async walkUphill() {
+    if (!this.details) return;
+    const { benchmark, details } = this;
+    const answer = await attempt(() => this.source.uphill(benchmark.id, details.text));
+    if (!answer) return;
+    const steps = answer.steps;
+    if (steps.length < 2) {
+      announce("No single edit improves it: a local best.");
+      this.#say("No single edit improves it: a local best.");
+      return;
+    }
+    this.#walk = { steps, at: 0 };
+    const ticket = {};
+    this.walking = ticket;
+    for (let at = 1; at < steps.length; at++) {
+      if (motionReduced()) at = steps.length - 1;
+      else await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+      if (this.walking !== ticket || this.benchmark !== benchmark) return;
+      this.#walk.at = at;
+      await this.onText(steps[at].text, { replace: at > 1 });
+    }
+    announce(`A local best after ${counted(steps.length - 1, "step")}: ${withUnit(steps.at(-1).value, this.metric.unit)}.`);
+  }
+
+  /** Stop the walk where it is. */
+  stop() {
+    this.walking = null;
+  }
+
+  #take(edit) {
+    this.stop();
+    announce(`${edit.slot_title}: ${edit.to}, ${withUnit(edit.value, this.metric.unit)}`);
+    this.onText(edit.text, { focusSlot: edit.slot });
+  }
+
+  #list(most) {
+    const { edits, more } = this.#answer;
+    this.root.hidden = false;
+    const known = edits.filter(({ value }) => present(value));
+    const widest = Math.max(1e-12, ...known.slice(0, most).map(({ gain }) => Math.abs(gain)));
+    const up = known.filter(({ gain }) => gain > 0).length;
+    fill(
+      this.root,
+      element("div", { class: "bar" }, element("h2", { id: "edits-title" }, "Single edits"),
+        element("button", { type: "button", id: "uphill", "aria-keyshortcuts": "u", on: { click: () => this.walkUphill() } }, "Walk uphill")),
+      element("p", { class: "caption", id: "edits-note" }, known.length ? `${up} of ${counted(edits.length + (more ?? 0), "legal edit")} ${up === 1 ? "improves" : "improve"} it.` : "No legal edit has a value here."),
+      element("ol", { class: "edits" }, ...edits.slice(0, most).map((edit) => this.#line(edit, widest))),
+      edits.length > most ? element("button", { type: "button", class: "quiet", on: { click: () => this.#list(edits.length) } }, `Show all ${edits.length}`) : null,
+      ...this.#steps(),
+    );
+  }
+
+  #line(edit, widest) {
+    const gains = present(edit.gain) && edit.gain > 0;
+    return element("li", {}, element("button", { type: "button", class: gains ? "edit gains" : "edit", "data-slot": edit.slot, "data-to": edit.to, on: { click: () => this.#take(edit) } },
+      element("span", { class: "what" }, element("small", {}, edit.slot_title), ` ${edit.from} → ${edit.to}`),
+      element("span", { class: "after" }, present(edit.value) ? withUnit(edit.value, this.metric.unit) : "–"),
+      element("span", { class: "gain", vars: { "--share": `${(100 * Math.abs(edit.gain ?? 0)) / widest}%` } }, present(edit.gain) ? signed(edit.gain, this.metric.unit) : "")));
+  }
+
+  #steps() {
+    if (!this.#walk) return [];
+    const { steps } = this.#walk;
+    const shown = steps.slice(0, this.#walk.at + 1);
+    return [element("h3", {}, `Uphill: ${counted(steps.length - 1, "step")} to a local best`), element("ol", { class: "edits steps", start: 0 }, ...shown.map((step) => {
+      const isHere = step.text === this.details.text;
+      return element("li", {}, element("button", { type: "button", class: "edit", "aria-current": isHere ? "step" : null, on: { click: () => this.onText(step.text) } },
+        element("span", { class: "what" }, step.slot_title ? [element("small", {}, step.slot_title), ` ${step.from} → ${step.to}`] : "start"),
+        element("span", { class: "after" }, withUnit(step.value, this.metric.unit))));
+    }))];
+  }
+
+  #say(words) {
+    byId("edits-note").textContent = words;
+  }
+
+  /** Mark the neighbours and the walk on the overview. */
+  #mark() {
+    const rows = this.#answer.edits.map(({ row, gain }) => ({ row, gain })).filter(({ row }) => present(row) && row < this.overview.rows);
+    const walked = this.#walk ? this.#walk.steps.slice(0, this.#walk.at + 1) : [];
+    this.overview.mark("edits", (scatter) => {
+      const neighbours = rows.map(({ row, gain }) => ring(scatter.at(row), gain > 0 ? "neighbour gains" : "neighbour", 3));
+      const places = walked.map((step) => this.#placeOfStep(scatter, step)).filter(Boolean);
+      const path = places.length > 1 ? [svg("path", { class: "walk", d: `M${places.map((place) => place.map((each) => each.toFixed(1)).join(",")).join("L")}` })] : [];
+      return [...neighbours, ...path, ...places.map((place) => ring(place, "step", 3.5))];
+    });
+  }
+
+  #placeOfStep(scatter, step) {
+    if (present(step.row)) return scatter.at(step.row);
+    return step.place?.(scatter) ?? null;
+  }
+
+  /** Remember where a step of the walk lies, from its details. */
+  remember(details) {
+    const step = this.#walk?.steps.find(({ text }) => text === details.text);
+    if (!step) return;
+    if (present(details.row)) step.row = details.row;
+    else step.place = (scatter) => this.overview.placeOf(scatter, details);
+  }
+}

@@ -1,0 +1,122 @@
+// The page: parts put together around the view in the address.
+
+import { Across } from "./across.js";
+import { ArchitecturePanel } from "./architecture.js";
+import { openSource } from "./data.js";
+import { byId, element, fill, option } from "./dom.js";
+import { Edits } from "./edits.js";
+import { listenToKeys } from "./keyboard.js";
+import { attempt } from "./live.js";
+import { closeMenu } from "./menu.js";
+import { Overview, ring } from "./overview.js";
+import { Searches } from "./searches.js";
+import { State } from "./state.js";
+
+const source = await openSource();
+const state = new State();
+const overview = new Overview(source, state, openRow);
+const panel = new ArchitecturePanel({ onSlot: (slot, anchor) => edits.menu(slot, anchor), onText: openText });
+const edits = new Edits({ source, overview, onText: openText });
+const across = new Across({ source, onBenchmark: (id) => state.set({ ...overview.freshView, b: id }) });
+const searches = new Searches({ source, state, overview, onText: openText });
+let benchmark = null;
+let shown = null;
+let asked = 0;
+
+state.listen(async (changed) => {
+  byId("undo").disabled = !state.canUndo;
+  if (changed.has("b")) await attempt(openBenchmark);
+  else await overview.refresh(changed);
+  if (changed.has("b") || (changed.has("a") && shown?.text !== state.get("a"))) await showArchitecture();
+  await searches.refresh(changed);
+});
+
+/** Open the benchmark of the view, the default one of the server if it names none. */
+async function openBenchmark() {
+  const { benchmarks } = await source.benchmarks();
+  const id = state.get("b") ?? (benchmarks.find((each) => each.default) ?? benchmarks[0]).id;
+  fill(byId("benchmark"), ...["table", "surrogate"].map((kind) => element("optgroup", { label: kind === "table" ? "Tables" : "Surrogates" },
+    ...benchmarks.filter((each) => each.kind === kind).map((each) => option(each.id, each.id, each.id === id)))).filter((group) => group.children.length));
+  benchmark = await source.benchmark(id);
+  document.title = `${benchmark.id} · nasbed explore`;
+  byId("benchmark").title = [benchmark.title, benchmark.sampled].filter(Boolean).join(". ");
+  byId("note").textContent = benchmark.sampled ?? "";
+  shown = null;
+  edits.clear();
+  across.clear();
+  await overview.open(benchmark);
+  document.documentElement.dataset.shown = benchmark.id;
+}
+
+/** Open the architecture of a row; it becomes part of the view. */
+async function openRow(row) {
+  const details = await attempt(() => source.architecture(benchmark.id, { row }));
+  if (details) openDetails(details);
+}
+
+/** Open an architecture by a text in any notation. */
+async function openText(text, { replace = false, focusSlot = null } = {}) {
+  const details = await attempt(() => source.architecture(benchmark.id, { text }));
+  if (!details) return;
+  await openDetails(details, { replace });
+  if (focusSlot) panel.focusSlot(focusSlot);
+}
+
+async function openDetails(details, options = {}) {
+  shown = details;
+  edits.remember(details);
+  state.set({ a: details.text }, options);
+  await showArchitecture();
+}
+
+/** Show the architecture of the view, the best one of the overview if it names none. */
+async function showArchitecture() {
+  if (!benchmark) return;
+  const text = state.get("a");
+  const ticket = ++asked;
+  const which = text ? { text } : { row: overview.bestRow };
+  const details = text && shown?.text === text ? shown : await attempt(() => source.architecture(benchmark.id, which));
+  if (!details || ticket !== asked) return;
+  shown = details;
+  panel.show(details, benchmark);
+  overview.mark("shown", (scatter) => {
+    const place = overview.placeOf(scatter, details);
+    return place ? [ring(place, "shown-halo", 9), ring(place, "shown", 6)] : [];
+  });
+  await Promise.all([edits.show(details, benchmark), across.show(details, benchmark)]);
+  byId("architecture").dataset.ready = details.text;
+}
+
+function openRandom() {
+  return attempt(async () => openDetails(await source.architecture(benchmark.id, { random: Math.floor(Math.random() * 2 ** 31) })));
+}
+
+byId("benchmark").addEventListener("change", (event) => {
+  const keeps = benchmark.siblings.includes(event.target.value);
+  state.set({ ...overview.freshView, b: event.target.value, ...(keeps ? {} : { a: null }) });
+});
+byId("random").addEventListener("click", openRandom);
+byId("undo").addEventListener("click", () => state.undo());
+byId("paste").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = byId("text").value.trim();
+  if (text) openText(text);
+});
+listenToKeys(overview, {
+  undo: () => state.undo(),
+  paste: () => byId("text").focus(),
+  random: openRandom,
+  uphill: () => edits.walkUphill(),
+  front: () => overview.togglePareto(),
+  drawing: () => document.querySelector(".drawing .slot")?.focus(),
+  escape: () => {
+    if (closeMenu()) return;
+    edits.stop();
+    searches.stop();
+    overview.clearBrush();
+  },
+});
+
+await attempt(openBenchmark);
+await Promise.all([searches.open(), showArchitecture()]);
+byId("undo").disabled = !state.canUndo;

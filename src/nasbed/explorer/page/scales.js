@@ -1,0 +1,131 @@
+// How values become places on the picture and colours.
+
+import { extent, quantileSorted, scaleLinear, scaleLog } from "./vendor/d3.js";
+import { short } from "./numbers.js";
+
+const DISCRETE = new Set(["operation", "shape", "choice", "method"]);
+const MOST_TICKS_LABELLED = 8;
+const MOST_SPREAD = 256;
+const TAIL = 0.05;
+
+/** Categories in Okabe and Ito's colours, as in all figures of nasbed. */
+export const CATEGORIES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98"];
+/** The ends and steps of the colours of numbers, as in all figures of nasbed. */
+export const RAMP = ["#414487", "#2a788e", "#22a884", "#7ad151", "#bddf26"];
+
+/** Whether the values of a column are few whole numbers, which would lie on top of one another. */
+export function isDiscrete(column) {
+  return DISCRETE.has(column.kind);
+}
+
+/** The range of a column on an axis, a little wider than its values; `zoom` replaces it. Where a few values far from the
+ * rest would take half of the axis of a metric, the range begins or ends without them, unless `all` are wanted. */
+export function domainOf(column, values, isLog, { zoom = null, all = false } = {}) {
+  if (zoom) return zoom;
+  if (isDiscrete(column)) {
+    const [low, high] = extent(values);
+    return [low - 0.5, high + 0.5];
+  }
+  const shown = isLog ? values.filter((value) => value > 0) : values;
+  let [low, high] = extent(shown);
+  if (low === undefined) return isLog ? [1, 10] : [0, 1];
+  if (column.kind === "metric" && !isLog && !all) [low, high] = withoutTails(shown, low, high);
+  if (low === high) [low, high] = isLog ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
+  const room = 0.03;
+  if (!isLog) return [low - room * (high - low), high + room * (high - low)];
+  const factor = (high / low) ** room;
+  return [low / factor, high * factor];
+}
+
+/** A scale of d3 from a domain to pixels. */
+export function axisScale(domain, isLog, length, isVertical) {
+  return (isLog ? scaleLog() : scaleLinear()).domain(domain).range(isVertical ? [length, 0] : [0, length]);
+}
+
+/** The ticks of a scale, as values with labels; those of labelled columns have their names. */
+export function axisTicks(scale, column, labels, length) {
+  const wanted = Math.max(2, Math.min(MOST_TICKS_LABELLED, Math.floor(length / 75)));
+  const [low, high] = scale.domain();
+  if (isDiscrete(column)) {
+    const whole = scaleLinear().domain([low, high]).ticks(Math.min(12, high - low)).filter(Number.isInteger);
+    return whole.filter((value) => !labels || labels[value] !== undefined).map((value) => ({ value, label: labels ? labels[value] : String(value) }));
+  }
+  const ticks = scale.ticks(wanted);
+  const isDense = ticks.length > 1.6 * wanted;
+  return ticks.map((value) => ({ value, label: !isDense || isRound(value) ? short(value) : "" }));
+}
+
+/** The pixel of every value. Rows with the same value spread a little, always alike, so that their number shows. */
+export function positions(scale, column, values) {
+  const places = new Float32Array(values.length);
+  const spreads = spreadOf(scale, column, values);
+  for (let row = 0; row < values.length; row++) {
+    const place = scale(values[row]) + (spreads ? spreads.get(values[row]) * (2 * noise(row) - 1) : 0);
+    places[row] = Number.isFinite(place) ? place : -1e4;
+  }
+  return places;
+}
+
+/** How far the rows of each value may spread, where values are few: never as far as the next value. */
+function spreadOf(scale, column, values) {
+  const distinct = new Set();
+  for (const value of values) {
+    distinct.add(value);
+    if (distinct.size > MOST_SPREAD || distinct.size > values.length / 4) return null;
+  }
+  const sorted = [...distinct].filter((value) => Number.isFinite(scale(value))).sort((one, other) => one - other);
+  const most = isDiscrete(column) ? Infinity : 7;
+  return new Map(sorted.map((value, place) => {
+    const gaps = [sorted[place - 1], sorted[place + 1]].filter((other) => other !== undefined).map((other) => Math.abs(scale(other) - scale(value)));
+    return [value, Math.min(most, 0.42 * Math.min(...gaps, 60))];
+  }));
+}
+
+/** Colours of rows: `{indices, palette, low, high}` for numbers, `{indices, palette, labels}` for names. */
+export function rowColours(column, values, labels, plain) {
+  const indices = new Uint8Array(values.length);
+  if (!column) return { indices, palette: rgb([plain]) };
+  if (labels) {
+    for (let row = 0; row < values.length; row++) indices[row] = values[row] % CATEGORIES.length;
+    return { indices, palette: rgb(CATEGORIES), labels };
+  }
+  const sorted = Float64Array.from(values).filter(Number.isFinite).sort();
+  const isWide = !isDiscrete(column);
+  const low = quantileSorted(sorted, isWide ? 0.02 : 0) ?? 0;
+  const high = quantileSorted(sorted, isWide ? 0.98 : 1) ?? 1;
+  const isLog = column.log && low > 0;
+  const place = (isLog ? scaleLog() : scaleLinear()).domain([low, high > low ? high : low + 1]).range([0, 254]).clamp(true);
+  for (let row = 0; row < values.length; row++) indices[row] = Number.isFinite(values[row]) ? Math.round(place(values[row])) : 255;
+  const ramp = scaleLinear().domain(RAMP.map((_, step) => (254 * step) / (RAMP.length - 1))).range(RAMP);
+  return { indices, palette: rgb([...Array.from({ length: 255 }, (_, level) => ramp(level)), "#8a8f98"]), low, high };
+}
+
+/** The range without the twentieth of values at either end, where the tail beyond is longer than the rest. */
+function withoutTails(values, low, high) {
+  const sorted = Float64Array.from(values).filter(Number.isFinite).sort();
+  const [from, to] = [quantileSorted(sorted, TAIL), quantileSorted(sorted, 1 - TAIL)];
+  if (from - low > high - from) return [from, high];
+  return high - to > to - low ? [low, to] : [low, high];
+}
+
+function isRound(value) {
+  const digit = Number(value.toExponential().split("e")[0]);
+  return digit === 1 || digit === 3;
+}
+
+/** A number in [0, 1) that belongs to a row. */
+function noise(row) {
+  const mixed = Math.sin((row + 1) * 12.9898) * 43758.5453;
+  return mixed - Math.floor(mixed);
+}
+
+function rgb(colours) {
+  const palette = new Float32Array(3 * colours.length);
+  colours.forEach((colour, place) => palette.set(channels(colour), 3 * place));
+  return palette;
+}
+
+function channels(colour) {
+  const parts = /^#(..)(..)(..)$/.exec(colour);
+  return parts ? parts.slice(1).map((part) => parseInt(part, 16)) : colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+}

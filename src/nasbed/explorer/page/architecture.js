@@ -4,7 +4,7 @@ import { curveChart, seedStrip, shareBar } from "./charts.js";
 import { drawnCell } from "./cell.js";
 import { byId, element, fill } from "./dom.js";
 import { announce } from "./live.js";
-import { duration, exact, present, short, withUnit } from "./numbers.js";
+import { duration, exact, percent, present, short, withUnit } from "./numbers.js";
 
 const HINT = "Click an operation or an edge to change it.";
 
@@ -62,11 +62,12 @@ export class ArchitecturePanel {
     if (!value) return element("p", { class: "caption" }, "The benchmark holds no value of this architecture.");
     const rank = details.rank[metric.key];
     const noise = present(value.std) ? ` ± ${withUnit(value.std, metric.unit)}` : "";
+    const source = details.predicted_by ? `, predicted by ${details.predicted_by}` : value.predicted ? ", predicted" : "";
     return element("div", { class: "headline" },
       element("p", {}, element("strong", { id: "value" }, withUnit(value.mean, metric.unit)), element("span", { class: "noise-text" }, noise),
-        element("span", { class: "caption" }, ` ${metric.title}${value.predicted ? ", predicted" : ""}`)),
-      rank ? element("p", { class: "rank" }, shareBar(rank.percentile, `better than ${rank.percentile} percent`),
-        element("span", {}, `rank ${exact(rank.rank)} of ${exact(rank.of)} · better than ${short(rank.percentile)} %`)) : null,
+        element("span", { class: "caption" }, ` ${metric.title}${source}`)),
+      rank ? element("p", { class: "rank" }, shareBar(rank.percentile, `better than ${percent(rank.percentile)}`),
+        element("span", {}, `rank ${exact(rank.rank)} of ${exact(rank.of)} · better than ${percent(rank.percentile)}`)) : null,
       value.seeds && value.seeds.length > 1 ? seedStrip(value.seeds, value.mean, value.std, metric.unit) : null);
   }
 

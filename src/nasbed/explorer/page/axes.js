@@ -30,32 +30,38 @@ export function drawAxes(group, x, y, width, height) {
   fill(group, ...parts);
 }
 
-/** Draw the distribution of all points and of the chosen ones above the picture and to its right. */
-export function drawMarginals(group, points, on, width, height, margin) {
-  const above = histogram(points.x, on, width);
-  const beside = histogram(points.y, on, height);
+/** Draw the distribution of all points and of the chosen ones above the picture and to its right; `bins` of binned. */
+export function drawMarginals(group, bins, on, width, margin) {
   const tall = margin.top - 10;
   const wide = margin.right - 10;
+  const above = (along, across) => [along, -4 - across];
+  const beside = (along, across) => [width + 4 + across, along];
   fill(
     group,
-    svg("path", { class: "marginal all", d: stairs(above.all, above.most, tall, (along, across) => [along, -4 - across]) }),
-    svg("path", { class: "marginal on", d: stairs(above.chosen, above.most, tall, (along, across) => [along, -4 - across]) }),
-    svg("path", { class: "marginal all", d: stairs(beside.all, beside.most, wide, (along, across) => [width + 4 + across, along]) }),
-    svg("path", { class: "marginal on", d: stairs(beside.chosen, beside.most, wide, (along, across) => [width + 4 + across, along]) }),
+    svg("path", { class: "marginal all", d: stairs(bins.x.all, bins.x.most, tall, above) }),
+    svg("path", { class: "marginal on", d: stairs(chosenCounts(bins.x, on), bins.x.most, tall, above) }),
+    svg("path", { class: "marginal all", d: stairs(bins.y.all, bins.y.most, wide, beside) }),
+    svg("path", { class: "marginal on", d: stairs(chosenCounts(bins.y, on), bins.y.most, wide, beside) }),
   );
 }
 
-function histogram(places, on, length) {
-  const bins = Math.max(1, Math.ceil(length / BIN));
-  const all = new Uint32Array(bins);
-  const chosen = new Uint32Array(bins);
+/** The bin of every place along an axis, and how many points each bin holds; the last bin is for points off the picture. */
+export function binned(places, length) {
+  const count = Math.max(1, Math.ceil(length / BIN));
+  const bins = new Uint16Array(places.length);
+  const all = new Uint32Array(count + 1);
   for (let row = 0; row < places.length; row++) {
-    const bin = (places[row] / BIN) | 0;
-    if (places[row] < 0 || bin >= bins) continue;
-    all[bin]++;
-    chosen[bin] += on[row];
+    const place = places[row];
+    bins[row] = place >= 0 && place < length ? place / BIN : count;
+    all[bins[row]]++;
   }
-  return { all, chosen, most: all.reduce((most, count) => Math.max(most, count), 1) };
+  return { bins, all: all.subarray(0, count), most: all.subarray(0, count).reduce((most, each) => Math.max(most, each), 1) };
+}
+
+function chosenCounts({ bins, all }, on) {
+  const counts = new Uint32Array(all.length + 1);
+  for (let row = 0; row < bins.length; row++) counts[bins[row]] += on[row];
+  return counts.subarray(0, all.length);
 }
 
 function stairs(counts, most, room, place) {

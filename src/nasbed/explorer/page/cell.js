@@ -3,7 +3,7 @@
 import { element, svg } from "./dom.js";
 import { laidOut } from "./diagrams.js";
 
-const READABLE = 0.8;
+const READABLE = 0.62;
 let serial = 0;
 
 /** The drawing of one cell for a place of some width. `onSlot(slot, element)` is called with what the reader chose. */

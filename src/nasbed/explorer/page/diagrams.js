@@ -1,7 +1,7 @@
 // Where the boxes and arrows of a drawn cell lie: as they come, from left to right, or turned to run downwards where that is
 // easier to read in the place there is.
 
-const GAP = 14;
+const GAP = 9;
 const LEVEL = 46;
 const ARROW = 7;
 
@@ -18,7 +18,8 @@ function turnedDown(diagram) {
   const levels = levelsOf(diagram.nodes);
   const nodes = diagram.nodes.map((node) => ({ ...node, x: across(node.y), y: levels(node.x) }));
   const places = new Map(nodes.map((node) => [node.id, node]));
-  const left = Math.min(...nodes.map((node) => node.x - node.width / 2)) - 4;
+  const bends = diagram.edges.flatMap((edge) => coordinates(edge.path).map(([, y]) => across(y)));
+  const left = Math.min(...nodes.map((node) => node.x - node.width / 2), ...bends) - 4;
   for (const node of nodes) node.x -= left;
   const before = new Map(diagram.nodes.map((node) => [node.id, node]));
   const edges = diagram.edges.map((edge) => {

@@ -31,6 +31,12 @@ export function withUnit(value, unit) {
   return unit ? `${short(value, 4)} ${unit}` : short(value, 4);
 }
 
+/** A share in percent, never rounded up to all. */
+export function percent(value) {
+  if (!present(value)) return "–";
+  return `${value > 99 && value < 100 ? Math.floor(100 * value) / 100 : rounded(value, 3)} %`;
+}
+
 /** A change with its sign: +1.24. */
 export function signed(value, unit) {
   if (!present(value)) return "–";

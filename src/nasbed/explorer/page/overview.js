@@ -87,7 +87,7 @@ export class Overview {
     this.#showControls(colour, filters);
     this.#filterNow(filters);
     this.scatter.setBrush(this.#brushOfView());
-    if (["x", "y", "c", "xs", "ys", "z"].some((key) => changed.has(key))) this.draw(colour);
+    if (["x", "y", "c", "xs", "ys", "z", "f"].some((key) => changed.has(key))) this.draw(colour);
     else this.redraw();
   }
 
@@ -274,9 +274,19 @@ export class Overview {
     if (!colour) return fill(legend);
     const { title, unit } = this.described.get(colour);
     if (labels) {
-      return fill(legend, ...labels.map((label, place) => element("span", { class: "chip", vars: { "--chip": CATEGORIES[place % CATEGORIES.length] } }, label)));
+      const [only] = readFilters(this.state.get("f")).filter(({ key, low, high }) => key === colour && low === high).map(({ low }) => low);
+      return fill(legend, ...labels.map((label, place) => element("button", {
+        type: "button", class: "chip", title: `Only ${label}`, "aria-pressed": String(only === undefined || only === place), vars: { "--chip": CATEGORIES[place % CATEGORIES.length] },
+        on: { click: () => this.#only(colour, only === place ? null : place) },
+      }, label)));
     }
     return fill(legend, `${title} ${withUnit(low, unit)}`, element("i"), withUnit(high, unit));
+  }
+
+  /** Show the points of one category alone; null shows all. */
+  #only(key, place) {
+    const others = readFilters(this.state.get("f")).filter((each) => each.key !== key);
+    this.state.set({ f: writeFilters(place === null ? others : [...others, { key, low: place, high: place }]) });
   }
 
   // --- what is chosen ------------------------------------------------------------------------------------------------

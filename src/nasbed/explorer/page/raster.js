@@ -85,7 +85,7 @@ function discKernel(radius) {
   for (let dy = -reach; dy <= reach; dy++) {
     for (let dx = -reach; dx <= reach; dx++) {
       const share = Math.min(1, Math.max(0, radius + 0.5 - Math.hypot(dx, dy)));
-      if (share > 0.02) kernel.push({ dx, dy, share });
+      if (share > 0.15) kernel.push({ dx, dy, share });
     }
   }
   return kernel;

@@ -8,8 +8,11 @@ const MOST_TICKS_LABELLED = 8;
 const MOST_SPREAD = 256;
 const TAIL = 0.05;
 
-/** Categories in Okabe and Ito's colours, as in all figures of nasbed. */
-export const CATEGORIES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98"];
+/** Categories in Okabe and Ito's colours, as in all figures of nasbed; then Tol's muted ones, for tables with many methods. */
+export const CATEGORIES = [
+  "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98",
+  "#882255", "#44aa99", "#999933", "#6a5acd", "#aa4499", "#117733", "#ddcc77", "#a0522d",
+];
 /** The ends and steps of the colours of numbers, as in all figures of nasbed. */
 export const RAMP = ["#414487", "#2a788e", "#22a884", "#7ad151", "#bddf26"];
 

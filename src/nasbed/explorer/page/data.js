@@ -9,7 +9,7 @@ export async function openSource() {
 }
 
 /** Answers of the server that serves the page. */
-export class ApiSource {
+class ApiSource {
   exported = false;
 
   benchmarks() {
@@ -52,7 +52,7 @@ export class ApiSource {
 }
 
 /** Answers from the data that an export holds: the same, for the rows that were written into it. */
-export class ExportSource {
+class ExportSource {
   exported = true;
   #data;
   #points;

@@ -29,8 +29,9 @@ function turnedDown(diagram) {
     const [from, to] = [port(edge.from, given[0]), port(edge.to, given.at(-1))];
     for (let place = 0; place < points.length && given[place][1] === given[0][1]; place++) points[place][0] = from.x;
     for (let place = points.length - 1; place >= 0 && given[place][1] === given.at(-1)[1]; place--) points[place][0] = to.x;
+    for (const point of points) point[1] = Math.max(from.bottom, Math.min(to.top - ARROW, point[1]));
     points[0][1] = from.bottom;
-    points[points.length - 1][1] = to.top - ARROW;
+    points.at(-1)[1] = to.top - ARROW;
     return { ...edge, path: rewritten(edge.path, points), head: `M${to.x},${to.top}l-3.6,-8h7.2Z` };
   });
   const xs = [...nodes.map((node) => node.x + node.width / 2), ...edges.flatMap((edge) => coordinates(edge.path).map(([x]) => x))];

@@ -70,12 +70,14 @@ export class Edits {
     this.#walk = { steps, at: 0 };
     const ticket = {};
     this.walking = ticket;
+    this.remember(details);
     for (let at = 1; at < steps.length; at++) {
-      if (motionReduced()) at = steps.length - 1;
-      else await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+      const isShown = !motionReduced() || at === steps.length - 1;
+      if (!motionReduced()) await new Promise((resolve) => setTimeout(resolve, STEP_MS));
       if (this.walking !== ticket || this.benchmark !== benchmark) return;
       this.#walk.at = at;
-      await this.onText(steps[at].text, { replace: at > 1 });
+      if (isShown) await this.onText(steps[at].text, { replace: at > 1 && !motionReduced() });
+      else this.remember(await this.source.architecture(benchmark.id, { text: steps[at].text }));
     }
     announce(`A local best after ${counted(steps.length - 1, "step")}: ${withUnit(steps.at(-1).value, this.metric.unit)}.`);
   }

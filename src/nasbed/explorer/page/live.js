@@ -8,7 +8,7 @@ export function announce(text) {
 }
 
 /** Show an error in one line, or hide it with an empty text. */
-export function complain(text) {
+function complain(text) {
   const place = byId("error");
   place.textContent = text;
   place.hidden = !text;

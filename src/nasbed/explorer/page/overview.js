@@ -3,9 +3,9 @@
 import { byId, element, fill, option, svg } from "./dom.js";
 import { fullRange, filterMask, readFilters, showFilters, writeFilters } from "./filters.js";
 import { announce, attempt } from "./live.js";
-import { counted, exact, present, short, withUnit } from "./numbers.js";
+import { counted, exact, present, withUnit } from "./numbers.js";
 import { paretoFront } from "./pareto.js";
-import { CATEGORIES, domainOf, isDiscrete, rowColours } from "./scales.js";
+import { CATEGORIES, domainOf, isDiscrete, oneColour, rowColours } from "./scales.js";
 import { Scatter } from "./scatter.js";
 
 const GROUPS = { metric: "Metrics", cost: "Costs", operation: "Operations", shape: "Shape", choice: "Choices", proxy: "Zero-cost proxies", method: "Methods" };
@@ -105,10 +105,10 @@ export class Overview {
   /** Draw all points. */
   draw(colour) {
     const style = getComputedStyle(document.documentElement);
-    const held = colour ? this.columns.get(colour) : { values: this.columns.get(this.yKey).values, labels: null };
-    const colours = rowColours(colour ? this.described.get(colour) : null, held.values, held.labels, style.getPropertyValue("--accent").trim());
+    const of = (name) => style.getPropertyValue(name).split(",").map((each) => each.trim());
+    const colours = colour ? rowColours(this.described.get(colour), this.columns.get(colour), of("--ramp")) : oneColour(this.rows, of("--accent")[0]);
     this.#showLegend(colour, colours);
-    const faint = rowColours(null, [], null, style.getPropertyValue("--pale").trim()).palette;
+    const faint = oneColour(0, of("--pale")[0]).palette;
     const [xZoom, yZoom] = this.#zoomOfView();
     const all = this.state.get("z") === "all";
     this.scatter.show({ x: this.#axis(this.xKey, "xs", { zoom: xZoom, all }), y: this.#axis(this.yKey, "ys", { zoom: yZoom, all }), colours, faint });
@@ -316,7 +316,7 @@ export class Overview {
       if (!(sign * values[row] <= sign * best)) best = values[row];
     }
     const words = count === this.rows ? counted(count, "architecture") : `${exact(count)} of ${counted(this.rows, "architecture")}`;
-    byId("summary").textContent = `${words} · ${objective.title}: best ${withUnit(best, objective.unit)}, mean ${withUnit(finite ? sum / finite : NaN, objective.unit)}`;
+    byId("summary").textContent = `${words} · ${this.yKey === objective.key ? "" : `${objective.title}: `}best ${withUnit(best, objective.unit)}, mean ${withUnit(finite ? sum / finite : NaN, objective.unit)}`;
     this.plot.setAttribute("aria-label", `${this.described.get(this.yKey).title} against ${this.described.get(this.xKey).title}: ${byId("summary").textContent}`);
     this.plot.dataset.chosen = count;
     byId("whole").hidden = Boolean(this.#brushOfView()) || this.state.get("z") === "all" || !this.#isPartial();

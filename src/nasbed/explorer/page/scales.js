@@ -13,8 +13,6 @@ export const CATEGORIES = [
   "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98",
   "#882255", "#44aa99", "#999933", "#6a5acd", "#aa4499", "#117733", "#ddcc77", "#a0522d",
 ];
-/** The ends and steps of the colours of numbers, as in all figures of nasbed. */
-export const RAMP = ["#414487", "#2a788e", "#22a884", "#7ad151", "#bddf26"];
 
 /** Whether the values of a column are few whole numbers, which would lie on top of one another. */
 export function isDiscrete(column) {
@@ -84,10 +82,14 @@ function spreadOf(scale, column, values) {
   }));
 }
 
-/** Colours of rows: `{indices, palette, low, high}` for numbers, `{indices, palette, labels}` for names. */
-export function rowColours(column, values, labels, plain) {
+/** One colour for all rows. */
+export function oneColour(rows, colour) {
+  return { indices: new Uint8Array(rows), palette: rgb([colour]) };
+}
+
+/** Colours of rows: `{indices, palette, low, high}` for numbers, along a ramp; `{indices, palette, labels}` for names. */
+export function rowColours(column, { values, labels }, steps) {
   const indices = new Uint8Array(values.length);
-  if (!column) return { indices, palette: rgb([plain]) };
   if (labels) {
     for (let row = 0; row < values.length; row++) indices[row] = values[row] % CATEGORIES.length;
     return { indices, palette: rgb(CATEGORIES), labels };
@@ -99,7 +101,7 @@ export function rowColours(column, values, labels, plain) {
   const isLog = column.log && low > 0;
   const place = (isLog ? scaleLog() : scaleLinear()).domain([low, high > low ? high : low + 1]).range([0, 254]).clamp(true);
   for (let row = 0; row < values.length; row++) indices[row] = Number.isFinite(values[row]) ? Math.round(place(values[row])) : 255;
-  const ramp = scaleLinear().domain(RAMP.map((_, step) => (254 * step) / (RAMP.length - 1))).range(RAMP);
+  const ramp = scaleLinear().domain(steps.map((_, step) => (254 * step) / (steps.length - 1))).range(steps);
   return { indices, palette: rgb([...Array.from({ length: 255 }, (_, level) => ramp(level)), "#8a8f98"]), low, high };
 }
 

@@ -8,6 +8,7 @@ import { axisScale, positions } from "./scales.js";
 const REACH = 28;
 const CLICK = 4;
 const MOST_PIXELS = 4e6;
+const RADII = [0.5, 1.1, 1.5, 2.2, 3.3, 4.2];
 
 /** A scatter in `root`. It calls `onPick(row)`, `onHover(row or null)`, `onBrush({x0, x1, y0, y1} or null, isDone)`, and
  * `onChosen(mask, count)` when other points are in the filter and the brush. */
@@ -118,7 +119,7 @@ export class Scatter {
     const wide = Math.round(this.width * ratio);
     const tall = Math.round(this.height * ratio);
     const count = this.#view.x.values.length;
-    const radius = ratio * pointRadius(count, this.width * this.height);
+    const radius = pointRadius(count, wide * tall);
     const opacity = Math.max(0.12, Math.min(0.8, 60 / Math.sqrt(count)));
     this.raster = new Raster(wide, tall, radius, opacity);
     this.scaled = ratio === 1 ? this.places : { x: this.places.x.map((place) => place * ratio), y: this.places.y.map((place) => place * ratio) };
@@ -191,6 +192,7 @@ export class Scatter {
   #down(event) {
     if (event.button !== 0 || !this.places) return;
     this.#pointer = { from: this.#local(event), brushes: false };
+    this.onHover(null);
     this.root.setPointerCapture(event.pointerId);
   }
 
@@ -246,7 +248,8 @@ export class Scatter {
   }
 }
 
-/** Points cover a fixed share of the picture, within limits that keep them visible and apart. */
-function pointRadius(count, area) {
-  return Math.max(0.6, Math.min(3, Math.sqrt((0.3 * area) / (Math.PI * count))));
+/** Points cover a fixed share of the picture, in a radius whose pixels look round. */
+function pointRadius(count, pixels) {
+  const wanted = Math.sqrt((0.3 * pixels) / (Math.PI * count));
+  return RADII.findLast((radius) => radius <= wanted) ?? RADII[0];
 }

@@ -4,7 +4,6 @@ import { drawnCell } from "./cell.js";
 import { byId, element, fill, motionReduced, option, svg } from "./dom.js";
 import { announce, attempt } from "./live.js";
 import { counted, duration, exact, present, withUnit } from "./numbers.js";
-import { ring } from "./overview.js";
 import { doneAt, incumbentAt, preparedPaths, standings } from "./paths.js";
 import { CATEGORIES } from "./scales.js";
 

@@ -1,0 +1,260 @@
+"""The explorer's page in a real browser, against what Python says of the same benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+
+import nasbed
+from support.browsers import complaints, open_browser
+from support.explorer_pages import Page, serving_explorer
+
+TABLE = "nb201-cifar10-16-v1.0"
+START = "|skip_connect~0|+|none~0|nor_conv_1x1~1|+|none~0|avg_pool_3x3~1|nor_conv_3x3~2|"
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with open_browser(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def page(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    folder = tmp_path_factory.mktemp("searches") / "two-methods"
+    nasbed.compare(TABLE, ["rs", "re"], seeds=2, budget="15ev", out=folder, progress=False)
+    with serving_explorer(TABLE, [folder]) as address:
+        yield Page(browser, address)
+
+
+@pytest.fixture(autouse=True)
+def no_complaints(browser: Any) -> Iterator[None]:
+    """No test leaves a warning or an error on the console, other than those that the browser adds to refused requests."""
+    yield
+    assert [each for each in complaints(browser) if each["source"] != "network"] == []
+
+
+class Truth:
+    """What Python says of the table."""
+
+    def __init__(self) -> None:
+        self.table = nasbed.load(TABLE)
+        self.space = self.table.space
+        codes = self.space.codes(list(self.space.enumerate()))
+        self.texts = self.space.texts(codes)
+        self.parameters = np.asarray(self.space.costs(codes)[:, 0], dtype=np.float64)
+        self.accuracy = np.asarray(self.table.expected_many(codes).column(self.table.objective), dtype=np.float64)
+
+    def written(self, text: str) -> str:
+        """The value of an architecture as the page writes it."""
+        return f"{self.table.expected(self.space.parse(text)).values[self.table.objective]:.2f} %"
+
+
+@pytest.fixture(scope="module")
+def truth() -> Truth:
+    return Truth()
+
+
+def test_overview_shows_the_whole_table(page: Page, truth: Truth) -> None:
+    page.open("z=all")
+    assert page.chosen() == 5**6
+    values = truth.accuracy
+    assert f"best {values.max():.2f} %, mean {values.mean():.2f} %" in page.find("#summary").text
+    assert page.text == truth.texts[int(values.argmax())]
+
+
+def test_click_on_a_point_opens_its_architecture(page: Page, truth: Truth) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    page.open()
+    before = page.text
+    ActionChains(page.browser).move_to_element_with_offset(page.find("#plot"), -60, -120).click().perform()
+    page.find(f"#architecture[data-ready]:not([data-ready='{before}'])")
+    assert page.value == truth.written(page.text)
+    place = page.find(".ring.shown").rect
+    box = page.find("#plot").rect
+    distance = np.hypot(
+        place["x"] + place["width"] / 2 - (box["x"] + box["width"] / 2 - 60),
+        place["y"] + place["height"] / 2 - (box["y"] + box["height"] / 2 - 120),
+    )
+    assert distance < 30
+
+
+def test_edit_on_the_drawing_changes_the_value_to_that_of_a_query(page: Page, truth: Truth) -> None:
+    page.open(f"a={quote(START)}")
+    assert page.value == truth.written(START)
+    page.find("[data-slot='2<-0']").click()
+    items = page.all(".menu [role=menuitem]")
+    assert sorted(item.text.split("\n")[0] for item in items) == sorted(
+        set(truth.space.operations.names) - {"none"}  # type: ignore[union-attr]
+    )
+    edited = START.replace("+|none~0|nor_conv_1x1~1|", "+|nor_conv_3x3~0|nor_conv_1x1~1|")
+    item = next(item for item in items if item.text.startswith("nor_conv_3x3"))
+    assert truth.written(edited) in item.text
+    item.click()
+    page.wait_for(edited)
+    assert page.value == truth.written(edited) != truth.written(START)
+    assert page.run("return document.activeElement.dataset.slot") == "2<-0"
+    page.browser.back()
+    page.wait_for(START)
+    assert page.value == truth.written(START)
+
+
+def test_best_edits_are_listed_first_and_the_walk_ends_where_none_improves(page: Page, truth: Truth) -> None:
+    page.open(f"a={quote(START)}")
+    space, start = truth.space, truth.space.parse(START)
+    values = [truth.written(space.format(edit.arch)) for edit in space.edits(start)]
+    assert len(values) == 6 * 4
+    assert page.find(".edits .after").text == max(values, key=lambda words: float(words.split()[0]))
+    page.find("#uphill").click()
+    page.find(".steps [aria-current]")
+    top = page.run("return [...document.querySelectorAll('.steps .after')].at(-1).textContent")
+    page.find(".walk")
+    assert "0 of 24 legal edits improve it" in page.find("#edits-note").text
+    assert top == page.value == truth.written(page.text)
+
+
+def test_pasted_text_opens_and_a_wrong_one_says_what_python_says(page: Page, truth: Truth) -> None:
+    page.open()
+    box = page.find("#text")
+    box.send_keys(START, "\n")
+    page.wait_for(START)
+    assert page.value == truth.written(START)
+    box.clear()
+    box.send_keys(START.replace("skip_connect", "skip"), "\n")
+    with pytest.raises(nasbed.NasbedError) as error:
+        truth.space.parse(START.replace("skip_connect", "skip"))
+    assert page.find("#error:not([hidden])").text == " ".join(str(error.value).split())
+    assert page.text == START
+
+
+def test_filter_leaves_the_architectures_that_fulfil_it(page: Page) -> None:
+    page.open("z=all&f=count:none,0,0")
+    assert page.chosen() == 4**6
+    assert page.find(".filter output").text == "0 – 0"
+    page.find(".filter button").click()
+    page.find("#plot[data-chosen='15625']")
+
+
+def test_brush_and_front_are_those_of_the_values(page: Page, truth: Truth) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    page.open("z=all&p=1")
+    accuracy, parameters = truth.accuracy, truth.parameters
+    best, front = -np.inf, 0
+    for _, value in sorted(zip(parameters, -accuracy, strict=True)):
+        if -value > best:
+            best, front = -value, front + 1
+    assert len(page.all(".front-point")) == front
+    mouse = ActionChains(page.browser).move_to_element_with_offset(page.find("#plot"), -200, -150)
+    mouse.click_and_hold().move_by_offset(220, 90).release().perform()
+    page.find("#clear:not([hidden])")
+    low, high = page.run("return new URLSearchParams(location.hash.slice(1)).get('r').split(',').slice(2).map(Number)")
+    tall = np.count_nonzero((accuracy >= low) & (accuracy <= high))
+    assert 0 < page.chosen() <= tall
+    page.find("#plot").click()
+    page.press("\ue00c")  # Escape
+    page.find("#plot[data-chosen='15625']")
+
+
+def test_axes_and_colours_take_any_column(page: Page) -> None:
+    page.open("x=proxy:synflow&y=test_accuracy&c=train_time_s&ys=log")
+    titles = [each.text for each in page.all("#plot .title")]
+    assert titles == ["synflow", "test accuracy (%)"]
+    assert page.find("#legend").text.startswith("training time")
+    assert page.find("#y-log").get_attribute("aria-pressed") == "true"
+
+
+def test_keyboard_alone_finds_opens_edits_and_undoes(page: Page, truth: Truth) -> None:
+    up, end, enter, escape, down = "\ue013", "\ue010", "\ue007", "\ue00c", "\ue015"
+    page.open(f"a={quote(START)}&z=all")
+    page.press("o", end)
+    values = np.sort(truth.accuracy)
+    assert page.find("#live").get_attribute("textContent").startswith(f"1 of 15\u202f625: validation accuracy {values[-1]:.2f} %")
+    page.press(down)
+    assert f"accuracy {values[-2]:.2f} %" in page.find("#live").get_attribute("textContent")
+    page.press(up, enter)
+    best = f"{values[-1]:.2f} %"
+    page.find(f"#architecture[data-ready]:not([data-ready='{START}'])")
+    assert page.value == best
+    opened = page.text
+    page.press("e", enter, down, enter)
+    page.find(f"#architecture[data-ready]:not([data-ready='{opened}'])")
+    assert page.value == truth.written(page.text) != best
+    page.run("document.activeElement.blur()")
+    page.press("?")
+    assert page.find("dialog[open]").text.startswith("Keys")
+    page.press(escape)
+    page.run("window.dispatchEvent(new KeyboardEvent('keydown', {key: 'z', ctrlKey: true}))")
+    page.wait_for(opened)
+    assert page.value == best
+
+
+def test_same_architecture_across_datasets(page: Page, truth: Truth) -> None:
+    page.open(f"a={quote(START)}")
+    rows = page.all("#across tbody tr")
+    shown = {row.get_attribute("data-benchmark"): row.text for row in rows}
+    assert truth.written(START) in shown[TABLE]
+    other = nasbed.load("nb201-addnist-v1.0")
+    value = other.expected(other.space.parse(START)).values[other.objective]
+    assert f"{value:.2f} %" in shown["nb201-addnist-v1.0"]
+    everything = np.asarray(other.expected_many(other.space.codes(list(other.space.enumerate()))).column(other.objective))
+    rank = str(1 + np.count_nonzero(everything > value))
+    assert shown["nb201-addnist-v1.0"].replace("\u202f", "").split()[-1] == rank
+
+
+def test_searches_show_what_each_run_had_found_by_a_time(page: Page) -> None:
+    page.open("s=two-methods")
+    assert len(page.all(".standings tbody tr")) == 2
+    assert page.all(".search-path") and page.all(".incumbent-mark")
+    assert len(page.all(".side-run")) == 2
+    cells = [each.text.replace("\u202f", "") for each in page.all(".standings tbody td:nth-child(3)")]
+    assert cells == ["30", "30"]
+    page.run("const time = document.getElementById('time'); time.value = 0; time.dispatchEvent(new Event('input'))")
+    assert [each.text for each in page.all(".standings tbody td:nth-child(3)")] == ["0", "0"]
+    assert not page.browser.execute_script("return document.querySelector('.incumbent-mark')")
+    page.find("#play").click()
+    page.find(".incumbent-mark")
+
+
+def test_two_tabs_do_not_share_a_view(page: Page, truth: Truth) -> None:
+    page.open(f"a={quote(START)}")
+    first = page.browser.current_window_handle
+    page.browser.switch_to.new_window("tab")
+    other = START.replace("|none~0|avg", "|skip_connect~0|avg")
+    page.open(f"a={quote(other)}&x=train_time_s")
+    assert page.value == truth.written(other)
+    page.browser.close()
+    page.browser.switch_to.window(first)
+    assert page.text == START and page.value == truth.written(START)
+
+
+@pytest.mark.parametrize("view", ["", "f=count:none,0,3;parameters,80000,300000&p=1&c=proxy:synflow&s=two-methods"])
+def test_page_fits_a_phone(page: Page, view: str) -> None:
+    page.open(view, width=390)
+    assert page.run("return document.documentElement.scrollWidth") == 390
+    page.find(".slot").click()
+    menu = page.find(".menu").rect
+    assert menu["x"] >= 0 and menu["x"] + menu["width"] <= 390
+
+
+@pytest.mark.parametrize("view", ["a=", "b=", "c=", "x=", "f=", "s="])
+def test_hostile_address_stays_text(page: Page, view: str) -> None:
+    hostile = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"
+    page.browser.get("about:blank")
+    page.browser.get(f"{page.address}#{view}{quote(hostile)}")
+    page.find("#error:not([hidden])" if view in ("a=", "b=") else "#architecture[data-ready]")
+    assert page.run("return [window.hacked ?? null, document.querySelectorAll('img, script').length]") == [None, 1]
+
+
+def test_wrong_folder_is_an_error_in_one_line(page: Page, tmp_path: Path) -> None:
+    page.browser.get("about:blank")
+    page.browser.get(f"{page.address}#b=no-such-table")
+    words = page.find("#error:not([hidden])").text
+    assert "no-such-table" in words and "\n" not in words

@@ -6,6 +6,7 @@ import { byId, element, fill } from "./dom.js";
 import { announce } from "./live.js";
 import { duration, exact, percent, present, short, withUnit } from "./numbers.js";
 
+const UNDRAWN = "There is no drawing of this architecture here.";
 const HINT = "Click an operation or an edge to change it.";
 
 /** Shows the details of an architecture. `onSlot(slot, element)` opens a menu of edits, `onText(text)` another architecture. */
@@ -48,7 +49,7 @@ export class ArchitecturePanel {
     fill(this.drawing, ...details.diagram.flatMap((diagram) => [
       details.diagram.length > 1 ? element("h3", {}, diagram.title) : null,
       drawnCell(diagram, width, this.onSlot),
-    ]), isEditable ? element("p", { class: "caption" }, HINT) : null);
+    ]), isEditable ? element("p", { class: "caption" }, HINT) : null, details.diagram.length ? null : element("p", { class: "caption" }, UNDRAWN));
     if (focused) this.focusSlot(focused);
   }
 

@@ -4,6 +4,8 @@ import { fill, svg } from "./dom.js";
 import { axisTicks } from "./scales.js";
 
 const BIN = 5;
+const ACROSS = 52;
+const ALONG = 30;
 
 /** The room around the picture in pixels. */
 export function margins(width) {
@@ -14,12 +16,12 @@ export function margins(width) {
 /** Draw both axes into a group. `x`, `y`: `{scale, column, labels, title}`. */
 export function drawAxes(group, x, y, width, height) {
   const parts = [];
-  for (const { value, label } of axisTicks(x.scale, x.column, x.labels, width)) {
+  for (const { value, label } of axisTicks(x.scale, x.column, x.labels, ACROSS)) {
     const place = x.scale(value);
     parts.push(svg("line", { class: label ? "grid" : "grid minor", x1: place, x2: place, y1: 0, y2: height }));
     if (label) parts.push(svg("text", { class: "tick", x: place, y: height + 16, "text-anchor": "middle" }, clipped(label)));
   }
-  for (const { value, label } of axisTicks(y.scale, y.column, y.labels, height)) {
+  for (const { value, label } of axisTicks(y.scale, y.column, y.labels, ALONG)) {
     const place = y.scale(value);
     parts.push(svg("line", { class: label ? "grid" : "grid minor", x1: 0, x2: width, y1: place, y2: place }));
     if (label) parts.push(svg("text", { class: "tick", x: -8, y: place + 4, "text-anchor": "end" }, clipped(label, 8)));

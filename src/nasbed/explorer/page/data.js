@@ -56,6 +56,7 @@ class ExportSource {
   exported = true;
   #data;
   #points;
+  #aliases = new Map();
 
   constructor(data) {
     this.#data = data;
@@ -83,7 +84,9 @@ class ExportSource {
   }
 
   async edits(id, text) {
-    return this.#data.details[this.#row(text)]?.edits ?? { edits: [], more: 0 };
+    const answer = this.#data.details[this.#row(text)]?.edits ?? { edits: [], more: 0 };
+    for (const { text: edited, row } of answer.edits) if (row !== null) this.#aliases.set(edited, row);
+    return answer;
   }
 
   async uphill(id, text) {
@@ -105,7 +108,7 @@ class ExportSource {
   }
 
   #row(text) {
-    const row = this.#data.texts.indexOf(text);
+    const row = this.#aliases.get(text) ?? this.#data.texts.indexOf(text);
     if (row >= 0) return row;
     const other = Object.entries(this.#data.details).find(([, each]) => each.native === text || Object.values(each.notations).includes(text));
     if (other) return Number(other[0]);

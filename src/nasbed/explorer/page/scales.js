@@ -4,7 +4,7 @@ import { extent, quantileSorted, scaleLinear, scaleLog } from "./vendor/d3.js";
 import { short } from "./numbers.js";
 
 const DISCRETE = new Set(["operation", "shape", "choice", "method"]);
-const MOST_TICKS_LABELLED = 8;
+const MOST_TICKS = 8;
 const MOST_SPREAD = 256;
 const TAIL = 0.05;
 
@@ -43,17 +43,21 @@ export function axisScale(domain, isLog, length, isVertical) {
   return (isLog ? scaleLog() : scaleLinear()).domain(domain).range(isVertical ? [length, 0] : [0, length]);
 }
 
-/** The ticks of a scale, as values with labels; those of labelled columns have their names. */
-export function axisTicks(scale, column, labels, length) {
-  const wanted = Math.max(2, Math.min(MOST_TICKS_LABELLED, Math.floor(length / 75)));
+/** The ticks of a scale, as values with labels that are some pixels apart; those of labelled columns have their names. */
+export function axisTicks(scale, column, labels, apart) {
+  const [from, to] = scale.range();
+  const wanted = Math.max(3, Math.min(MOST_TICKS, Math.floor(Math.abs(to - from) / (1.6 * apart))));
   const [low, high] = scale.domain();
   if (isDiscrete(column)) {
     const whole = scaleLinear().domain([low, high]).ticks(Math.min(12, high - low)).filter(Number.isInteger);
     return whole.filter((value) => !labels || labels[value] !== undefined).map((value) => ({ value, label: labels ? labels[value] : String(value) }));
   }
   const ticks = scale.ticks(wanted);
-  const isDense = ticks.length > 1.6 * wanted;
-  return ticks.map((value) => ({ value, label: !isDense || isRound(value) ? short(value) : "" }));
+  const labelled = [];
+  for (const value of [...ticks].sort((one, other) => roundness(one) - roundness(other))) {
+    if (labelled.every((other) => Math.abs(scale(other) - scale(value)) >= apart)) labelled.push(value);
+  }
+  return ticks.map((value) => ({ value, label: labelled.includes(value) ? short(value) : "" }));
 }
 
 /** The pixel of every value. Rows with the same value spread a little, always alike, so that their number shows. */
@@ -113,9 +117,11 @@ function withoutTails(values, low, high) {
   return high - to > to - low ? [low, to] : [low, high];
 }
 
-function isRound(value) {
-  const digit = Number(value.toExponential().split("e")[0]);
-  return digit === 1 || digit === 3;
+/** How early a number is labelled: 1, 10, 100 first, then 3, 2 and 5 of each decade. */
+function roundness(value) {
+  const digit = Number(Math.abs(value).toExponential().split("e")[0]);
+  const place = [1, 3, 2, 5].indexOf(digit);
+  return place < 0 ? 4 : place;
 }
 
 /** A number in [0, 1) that belongs to a row. */

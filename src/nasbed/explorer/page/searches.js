@@ -66,8 +66,13 @@ export class Searches {
       if (answer) this.#paths = preparedPaths(answer);
     }
     if (this.#paths) this.#build();
-    else fill(this.body);
+    else fill(this.body, ...(folder ? this.#elsewhere(folder) : []));
     this.overview.mark("searches", (scatter) => (this.#paths ? this.#marks(scatter) : []));
+  }
+
+  /** A hint that a folder's runs are on another benchmark. */
+  #elsewhere({ name, benchmark }) {
+    return [element("p", { class: "caption" }, `These runs are on ${benchmark}. `, element("button", { type: "button", class: "text", on: { click: () => this.#choose(name) } }, "Show that benchmark"))];
   }
 
   get #time() {

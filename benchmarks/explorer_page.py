@@ -118,7 +118,9 @@ class Generated(SimpleHTTPRequestHandler):
         header = json.dumps({"rows": self.rows, "columns": columns}).encode()
         header += b" " * (-len(header) % 4)
         body = [made[key].tobytes() for key in keys]
-        return b"".join([len(header).to_bytes(4, "little"), header, *(part + b"\0" * (-len(part) % 4) for part in body)])
+        return b"".join(
+            [len(header).to_bytes(4, "little"), header, *(part + b"\0" * (-len(part) % 4) for part in body)]
+        )
 
 
 def main() -> None:
@@ -138,7 +140,9 @@ def main() -> None:
             first = browser.execute_script(FIRST)
             times = browser.execute_async_script(BRUSH, frames)
             median, slow = np.median(times), np.quantile(times, 0.95)
-            print(f"{name:<16}{rows:>9}{first:>12.0f} ms{median:>12.1f} ms{slow:>6.0f} ms{1000 / np.mean(times):>10.0f}")
+            print(
+                f"{name:<16}{rows:>9}{first:>12.0f} ms{median:>12.1f} ms{slow:>6.0f} ms{1000 / np.mean(times):>10.0f}"
+            )
             server.shutdown()
 
 

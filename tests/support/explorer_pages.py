@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -36,11 +37,12 @@ def serving_explorer(benchmark: str, runs: Sequence[Path] = ()) -> Iterator[str]
 
 
 class Page:
-    """The explorer's page as a reader has it."""
+    """The explorer's page as a reader has it. ``benchmark``: what views show that name none."""
 
-    def __init__(self, browser: Any, address: str) -> None:
+    def __init__(self, browser: Any, address: str, *, benchmark: str = "") -> None:
         self.browser = browser
         self.address = address
+        self.benchmark = benchmark
 
     def open(self, view: str = "", *, width: int = 1280, height: int = 900, reduced_motion: bool = True) -> None:
         """Open a view, and wait until an architecture is shown."""
@@ -49,7 +51,8 @@ class Page:
         motion = {"name": "prefers-reduced-motion", "value": "reduce" if reduced_motion else "no-preference"}
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [motion]})
         self.browser.get("about:blank")
-        self.browser.get(self.address + (f"#{view}" if view else ""))
+        named = f"b={quote(self.benchmark)}&{view}" if self.benchmark and not view.startswith("b=") else view
+        self.browser.get(f"{self.address}#{named}")
         self.find("html[data-shown] #architecture[data-ready]")
         self.find("#plot[data-chosen]")
 

@@ -32,6 +32,11 @@ VIEW = f"c={quote('count:nor_conv_3x3')}&a={quote(START)}"
 SIZE = (1360, 850)
 SMALLER = 0.75
 COLOURS = 224
+SET_TIME = """
+const time = document.getElementById("time");
+time.value = arguments[0];
+time.dispatchEvent(new Event("input"));
+"""
 
 
 class Recorder:
@@ -44,7 +49,9 @@ class Recorder:
 
     def shot(self, duration_ms: int = 120) -> None:
         picture = Image.open(io.BytesIO(self.page.browser.get_screenshot_as_png())).convert("RGB")
-        small = picture.resize((round(SMALLER * picture.width), round(SMALLER * picture.height)), Image.Resampling.LANCZOS)
+        small = picture.resize(
+            (round(SMALLER * picture.width), round(SMALLER * picture.height)), Image.Resampling.LANCZOS
+        )
         self.frames.append(small)
         self.durations_ms.append(duration_ms)
 
@@ -84,8 +91,7 @@ def act(recorder: Recorder) -> None:
     page.run("document.querySelector('.inspector').scrollTop = 0")
     show(page, f"{VIEW}&z=80000,1500000,84,92&s=searches&t=0")
     for step in range(0, 1001, 50):
-        script = "const time = document.getElementById('time'); time.value = arguments[0]; time.dispatchEvent(new Event('input'))"
-        page.run(script, step)
+        page.run(SET_TIME, step)
         time.sleep(0.05)
         recorder.shot(140 if step < 1000 else 2500)
 

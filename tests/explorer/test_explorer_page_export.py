@@ -64,7 +64,9 @@ def test_page_has_no_inline_script_or_style_and_no_other_host() -> None:
     for file in [*PAGE.glob("*.js"), PAGE / "index.html", PAGE / "style.css"]:
         content = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "http" not in re.sub(r"https?\b(?!://)", "", content), file.name
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", content), file.name
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", content), (
+            file.name
+        )
 
 
 @pytest.mark.browser
@@ -104,7 +106,22 @@ def test_hostile_texts_of_a_file_stay_text(browser: Any, exported: Path, tmp_pat
     data = json.loads(gzip.decompress(b64decode(matched[2])))
     first = str(data["texts"].index(max(data["details"].values(), key=_objective(data))["text"]))
     data["details"] = {first: data["details"][first]}
-    kept = {"key", "kind", "type", "slot", "id", "edit", "from", "to", "path", "head", "fill", "points", "objective", "test"}
+    kept = {
+        "key",
+        "kind",
+        "type",
+        "slot",
+        "id",
+        "edit",
+        "from",
+        "to",
+        "path",
+        "head",
+        "fill",
+        "points",
+        "objective",
+        "test",
+    }
 
     def poisoned(value: Any, name: str = "") -> Any:
         if isinstance(value, dict):

@@ -3,7 +3,8 @@
     python benchmarks/explorer_page.py [--frames 60]
 
 Serves the page with generated points, as many as NAS-Bench-201 and NAS-Bench-101 have, opens it in chromium (software
-rendering, as in the tests) and moves the brush once a frame. Prints medians and the slowest twentieth in milliseconds.
+rendering, as in the tests) and moves the brush once a frame, with the Pareto front shown. Prints the median frame and
+the slowest twentieth.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ def main() -> None:
             server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Generated, rows))
             threading.Thread(target=server.serve_forever, daemon=True).start()
             browser.get("about:blank")
-            browser.get(f"http://127.0.0.1:{server.server_port}/#c=count")
+            browser.get(f"http://127.0.0.1:{server.server_port}/#c=count&p=1")
             browser.find_element("css selector", "html[data-shown] #plot[data-chosen]")
             first = browser.execute_script(FIRST)
             times = browser.execute_async_script(BRUSH, frames)

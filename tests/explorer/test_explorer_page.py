@@ -208,16 +208,16 @@ def test_keyboard_alone_finds_opens_edits_and_undoes(page: Page, truth: Truth) -
     best = f"{values[-1]:.2f} %"
     page.find(f"#architecture[data-ready]:not([data-ready='{START}'])")
     assert page.value == best
-    opened = page.text
+    best_text = page.text
     page.press("e", enter, down, enter)
-    page.find(f"#architecture[data-ready]:not([data-ready='{opened}'])")
+    page.find(f"#architecture[data-ready]:not([data-ready='{best_text}'])")
     assert page.value == truth.written(page.text) != best
     page.run("document.activeElement.blur()")
     page.press("?")
     assert page.find("dialog[open]").text.startswith("Keys")
     page.press(escape)
     page.run("window.dispatchEvent(new KeyboardEvent('keydown', {key: 'z', ctrlKey: true}))")
-    page.wait_for(opened)
+    page.wait_for(best_text)
     assert page.value == best
 
 

@@ -11,16 +11,16 @@ const HINT = "Click an operation or an edge to change it.";
 
 /** Shows the details of an architecture. `onSlot(slot, element)` opens a menu of edits, `onText(text)` another architecture. */
 export class ArchitecturePanel {
-  #shown = null;
+  #current = null;
 
   constructor({ onSlot, onText }) {
     Object.assign(this, { root: byId("architecture"), more: byId("details"), onSlot, onText });
-    new ResizeObserver(() => this.#shown && this.#draw()).observe(this.root);
+    new ResizeObserver(() => this.#current && this.#draw()).observe(this.root);
   }
 
   /** Show details of an architecture of a benchmark. */
   show(details, benchmark) {
-    this.#shown = { details, benchmark };
+    this.#current = { details, benchmark };
     const metric = benchmark.metrics.find(({ key }) => key === benchmark.objective);
     this.drawing = element("div", { class: "drawing" });
     fill(this.root, element("h2", { id: "architecture-title" }, "Architecture"), this.#headline(details, metric), this.drawing);
@@ -43,7 +43,7 @@ export class ArchitecturePanel {
     const width = Math.floor(this.drawing.clientWidth);
     if (width === this.width) return;
     this.width = width;
-    const { details } = this.#shown;
+    const { details } = this.#current;
     const focused = this.drawing.contains(document.activeElement) ? document.activeElement.dataset.slot : null;
     const isEditable = details.diagram.some(({ nodes, edges }) => [...nodes, ...edges].some(({ edit }) => edit));
     fill(this.drawing, ...details.diagram.flatMap((diagram) => [
@@ -111,14 +111,14 @@ export class ArchitecturePanel {
 
   #texts(details) {
     const code = details.code_line ? [["Python", details.code_line]] : [];
-    const written = new Map();
+    const labelled = new Map();
     for (const [name, text] of [...Object.entries(details.notations), ...code]) {
-      const known = [...written].find(([, other]) => other === text);
-      if (known) written.delete(known[0]);
-      written.set(known ? `${known[0]}, ${name}` : name, text);
+      const known = [...labelled].find(([, other]) => other === text);
+      if (known) labelled.delete(known[0]);
+      labelled.set(known ? `${known[0]}, ${name}` : name, text);
     }
     return [element("h3", {}, "Copy"), element("dl", { class: "texts" },
-      ...[...written].flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, element("code", {}, text), copyButton(name, text))]))];
+      ...[...labelled].flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, element("code", {}, text), copyButton(name, text))]))];
   }
 }
 

@@ -33,7 +33,7 @@ export function drawAxes(group, x, y, width, height) {
 }
 
 /** Draw the distribution of all points and of the chosen ones above the picture and to its right; `bins` of binned. */
-export function drawMarginals(group, bins, on, width, margin) {
+export function drawMarginals(group, bins, rows, width, margin) {
   const tall = margin.top - 10;
   const wide = margin.right - 10;
   const above = (along, across) => [along, -4 - across];
@@ -41,9 +41,9 @@ export function drawMarginals(group, bins, on, width, margin) {
   fill(
     group,
     svg("path", { class: "marginal all", d: stairs(bins.x.all, bins.x.most, tall, above) }),
-    svg("path", { class: "marginal on", d: stairs(chosenCounts(bins.x, on), bins.x.most, tall, above) }),
+    svg("path", { class: "marginal on", d: stairs(chosenCounts(bins.x, rows), bins.x.most, tall, above) }),
     svg("path", { class: "marginal all", d: stairs(bins.y.all, bins.y.most, wide, beside) }),
-    svg("path", { class: "marginal on", d: stairs(chosenCounts(bins.y, on), bins.y.most, wide, beside) }),
+    svg("path", { class: "marginal on", d: stairs(chosenCounts(bins.y, rows), bins.y.most, wide, beside) }),
   );
 }
 
@@ -60,9 +60,9 @@ export function binned(places, length) {
   return { bins, all: all.subarray(0, count), most: all.subarray(0, count).reduce((most, each) => Math.max(most, each), 1) };
 }
 
-function chosenCounts({ bins, all }, on) {
+function chosenCounts({ bins, all }, rows) {
   const counts = new Uint32Array(all.length + 1);
-  for (let row = 0; row < bins.length; row++) counts[bins[row]] += on[row];
+  for (let at = 0; at < rows.length; at++) counts[bins[rows[at]]]++;
   return counts.subarray(0, all.length);
 }
 

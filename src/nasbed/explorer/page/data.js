@@ -4,8 +4,8 @@ import { unpacked } from "./points.js";
 
 /** The source of this page. */
 export async function openSource() {
-  const held = document.getElementById("export");
-  return held ? new ExportSource(await unzipped(held.textContent)) : new ApiSource();
+  const block = document.getElementById("export");
+  return block ? new ExportSource(await unzipped(block.textContent)) : new ApiSource();
 }
 
 /** Answers of the server that serves the page. */

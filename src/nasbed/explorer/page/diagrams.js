@@ -23,12 +23,12 @@ function turnedDown(diagram) {
   for (const node of nodes) node.x -= left;
   const before = new Map(diagram.nodes.map((node) => [node.id, node]));
   const edges = diagram.edges.map((edge) => {
-    const given = coordinates(edge.path);
-    const points = given.map(([x, y]) => [across(y) - left, levels(x)]);
+    const original = coordinates(edge.path);
+    const points = original.map(([x, y]) => [across(y) - left, levels(x)]);
     const port = (id, [, y]) => portOf(places.get(id), y - before.get(id).y);
-    const [from, to] = [port(edge.from, given[0]), port(edge.to, given.at(-1))];
-    for (let place = 0; place < points.length && given[place][1] === given[0][1]; place++) points[place][0] = from.x;
-    for (let place = points.length - 1; place >= 0 && given[place][1] === given.at(-1)[1]; place--) points[place][0] = to.x;
+    const [from, to] = [port(edge.from, original[0]), port(edge.to, original.at(-1))];
+    for (let place = 0; place < points.length && original[place][1] === original[0][1]; place++) points[place][0] = from.x;
+    for (let place = points.length - 1; place >= 0 && original[place][1] === original.at(-1)[1]; place--) points[place][0] = to.x;
     for (const point of points) point[1] = Math.max(from.bottom, Math.min(to.top - ARROW, point[1]));
     points[0][1] = from.bottom;
     points.at(-1)[1] = to.top - ARROW;

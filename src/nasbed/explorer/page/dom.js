@@ -36,9 +36,9 @@ export function fill(node, ...children) {
 
 /** An option of a select. */
 export function option(value, text, selected = false) {
-  const made = element("option", { value }, text);
-  made.selected = selected;
-  return made;
+  const item = element("option", { value }, text);
+  item.selected = selected;
+  return item;
 }
 
 /** Whether the reader asked for little motion. */

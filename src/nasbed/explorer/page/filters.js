@@ -48,14 +48,14 @@ export function fullRange({ values }) {
   return { low, high };
 }
 
-function slider(filter, column, held, { change, remove }) {
-  const range = fullRange(held);
-  const isWhole = !(held.values instanceof Float32Array);
+function slider(filter, column, data, { change, remove }) {
+  const range = fullRange(data);
+  const isWhole = !(data.values instanceof Float32Array);
   const isLog = column.log && range.low > 0;
   const steps = isWhole ? Math.max(1, range.high - range.low) : STEPS;
   const valueAt = (step) => (isLog ? range.low * (range.high / range.low) ** (step / steps) : range.low + ((range.high - range.low) * step) / steps);
   const stepOf = (value) => Math.round(steps * (isLog ? Math.log(value / range.low) / Math.log(range.high / range.low) : (value - range.low) / (range.high - range.low || 1)));
-  const label = (value) => held.labels?.[value] ?? (isWhole ? String(value) : withUnit(value, column.unit));
+  const label = (value) => data.labels?.[value] ?? (isWhole ? String(value) : withUnit(value, column.unit));
   const words = element("output", {});
   const thumbs = ["low", "high"].map((end) => element("input", {
     type: "range", min: 0, max: steps, value: present(filter[end]) ? stepOf(filter[end]) : 0, "aria-label": `${end === "low" ? "Lowest" : "Highest"} ${column.title}`,

@@ -20,14 +20,14 @@ const edits = new Edits({ source, overview, onText: openText });
 const across = new Across({ source, onBenchmark: (id) => state.set({ ...overview.freshView, b: id }) });
 const searches = new Searches({ source, state, overview, onText: openText });
 let benchmark = null;
-let shown = null;
-let asked = 0;
+let current = null;
+let requests = 0;
 
 state.listen(async (changed) => {
   byId("undo").disabled = !state.canUndo;
   if (changed.has("b")) await attempt(openBenchmark);
   else await overview.refresh(changed);
-  if (changed.has("b") || (changed.has("a") && shown?.text !== state.get("a"))) await showArchitecture();
+  if (changed.has("b") || (changed.has("a") && current?.text !== state.get("a"))) await showArchitecture();
   await searches.refresh(changed);
 });
 
@@ -41,7 +41,7 @@ async function openBenchmark() {
   document.title = `${benchmark.id} · nasbed explore`;
   byId("benchmark").title = [benchmark.title, benchmark.sampled].filter(Boolean).join(". ");
   byId("note").textContent = benchmark.sampled ?? "";
-  shown = null;
+  current = null;
   edits.clear();
   across.clear();
   await overview.open(benchmark);
@@ -63,7 +63,7 @@ async function openText(text, { replace = false, focusSlot = null } = {}) {
 }
 
 async function openDetails(details, options = {}) {
-  shown = details;
+  current = details;
   edits.remember(details);
   state.set({ a: details.text }, options);
   await showArchitecture();
@@ -73,11 +73,11 @@ async function openDetails(details, options = {}) {
 async function showArchitecture() {
   if (!benchmark) return;
   const text = state.get("a");
-  const ticket = ++asked;
+  const ticket = ++requests;
   const which = text ? { text } : { row: overview.bestRow };
-  const details = text && shown?.text === text ? shown : await attempt(() => source.architecture(benchmark.id, which));
-  if (!details || ticket !== asked) return;
-  shown = details;
+  const details = text && current?.text === text ? current : await attempt(() => source.architecture(benchmark.id, which));
+  if (!details || ticket !== requests) return;
+  current = details;
   panel.show(details, benchmark);
   overview.mark("shown", (scatter) => {
     const place = overview.placeOf(scatter, details);

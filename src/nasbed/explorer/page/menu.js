@@ -2,7 +2,7 @@
 
 import { element } from "./dom.js";
 
-let opened = null;
+let current = null;
 
 /** Open a menu of `{words, detail, name, chosen}` beside an element; `onChoose(item)`. */
 export function openMenu(anchor, title, items, onChoose) {
@@ -13,7 +13,7 @@ export function openMenu(anchor, title, items, onChoose) {
       element("span", {}, item.words), element("span", { class: "detail" }, item.detail))));
   document.body.append(menu);
   place(menu, anchor.getBoundingClientRect());
-  opened = { menu, anchor };
+  current = { menu, anchor };
   menu.querySelector("button")?.focus();
 
   function choose(item) {
@@ -24,9 +24,9 @@ export function openMenu(anchor, title, items, onChoose) {
 
 /** Close the menu if one is open, and say whether one was. */
 export function closeMenu() {
-  if (!opened) return false;
-  const { menu, anchor } = opened;
-  opened = null;
+  if (!current) return false;
+  const { menu, anchor } = current;
+  current = null;
   const hadFocus = menu.contains(document.activeElement);
   menu.remove();
   if (hadFocus && anchor.isConnected) anchor.focus();
@@ -60,5 +60,5 @@ function lookAway(event) {
 }
 
 addEventListener("pointerdown", (event) => {
-  if (opened && !opened.menu.contains(event.target)) closeMenu();
+  if (current && !current.menu.contains(event.target)) closeMenu();
 });

@@ -28,7 +28,7 @@ export class Overview {
       onPick: (row) => this.onPick(row),
       onHover: (row) => this.#hover(row),
       onBrush: (rectangle, isDone) => this.#brushed(rectangle, isDone),
-      onChosen: (mask, count) => this.#summarise(mask, count),
+      onChosen: (rows) => this.#summarise(rows),
     });
     this.scatter.setMarks((scatter) => [...this.#marks.values()].flatMap((draw) => draw(scatter)));
     this.mark("front", (scatter) => this.#frontMarks(scatter));
@@ -171,8 +171,8 @@ export class Overview {
 
   #isLog(key, name) {
     const column = this.described.get(key);
-    const asked = this.state.get(name);
-    return !isDiscrete(column) && (asked ? asked === "log" : column.log) && fullRange(this.columns.get(key)).high > 0;
+    const choice = this.state.get(name);
+    return !isDiscrete(column) && (choice ? choice === "log" : column.log) && fullRange(this.columns.get(key)).high > 0;
   }
 
   #axis(key, name, range) {
@@ -203,7 +203,9 @@ export class Overview {
       const sign = this.isUp(this.benchmark.objective) ? 1 : -1;
       this.#order = [...values.keys()].filter((row) => Number.isFinite(values[row])).sort((one, other) => sign * (values[one] - values[other]));
     }
-    return this.#order.filter((row) => this.#chosen?.[row]);
+    const isChosen = new Uint8Array(this.rows);
+    for (const row of this.#chosen ?? []) isChosen[row] = 1;
+    return this.#order.filter((row) => isChosen[row]);
   }
 
   // --- controls ------------------------------------------------------------------------------------------------------
@@ -300,8 +302,8 @@ export class Overview {
     this.state.set({ r: numbers ? numbers.join(",") : null });
   }
 
-  #summarise(mask, count) {
-    this.#chosen = mask;
+  #summarise(rows) {
+    this.#chosen = rows;
     this.#front = null;
     const objective = this.described.get(this.benchmark.objective);
     const { values } = this.columns.get(objective.key);
@@ -309,16 +311,17 @@ export class Overview {
     let best = NaN;
     let sum = 0;
     let finite = 0;
-    for (let row = 0; row < this.rows; row++) {
-      if (!mask[row] || !Number.isFinite(values[row])) continue;
-      sum += values[row];
+    for (let at = 0; at < rows.length; at++) {
+      const value = values[rows[at]];
+      if (!Number.isFinite(value)) continue;
+      sum += value;
       finite++;
-      if (!(sign * values[row] <= sign * best)) best = values[row];
+      if (!(sign * value <= sign * best)) best = value;
     }
-    const words = count === this.rows ? counted(count, "architecture") : `${exact(count)} of ${counted(this.rows, "architecture")}`;
+    const words = rows.length === this.rows ? counted(this.rows, "architecture") : `${exact(rows.length)} of ${counted(this.rows, "architecture")}`;
     byId("summary").textContent = `${words} · ${this.yKey === objective.key ? "" : `${objective.title}: `}best ${withUnit(best, objective.unit)}, mean ${withUnit(finite ? sum / finite : NaN, objective.unit)}`;
     this.plot.setAttribute("aria-label", `${this.described.get(this.yKey).title} against ${this.described.get(this.xKey).title}: ${byId("summary").textContent}`);
-    this.plot.dataset.chosen = count;
+    this.plot.dataset.chosen = rows.length;
     byId("whole").hidden = Boolean(this.#brushOfView()) || this.state.get("z") === "all" || !this.#isPartial();
   }
 

@@ -1,12 +1,12 @@
 // Recorded searches as paths: what each run had evaluated and found at a time.
 
-/** Add to every run what the page draws: `found`, the places of its incumbents in order. */
+/** Add to every run what the page draws: `incumbents`, the places of its evaluations that were best so far. */
 export function preparedPaths(answer) {
   const runs = answer.runs.map((run, index) => ({
     ...run,
     index,
     name: `${run.method} · seed ${run.seed}`,
-    found: run.incumbent.flatMap((isIncumbent, place) => (isIncumbent ? [place] : [])),
+    incumbents: run.incumbent.flatMap((isIncumbent, place) => (isIncumbent ? [place] : [])),
     end_s: run.time_s.at(-1) ?? 0,
   }));
   return { ...answer, runs, end_s: Math.max(0, ...runs.map(({ end_s }) => end_s)) };
@@ -28,7 +28,7 @@ export function doneAt(run, time_s) {
 export function incumbentAt(run, time_s) {
   const done = doneAt(run, time_s);
   let place = null;
-  for (const each of run.found) {
+  for (const each of run.incumbents) {
     if (each >= done) break;
     place = each;
   }

@@ -23,13 +23,13 @@ export class Raster {
     this.opacities = Uint8ClampedArray.from({ length: LEVELS }, (_, level) => 255 * (1 - (1 - opacity) ** (level / STEPS)));
   }
 
-  /** The image of the points whose `on` is 1. `x`, `y`: pixels; `colours`: the place of each in `palette` (red, green, blue …). */
-  draw(x, y, on, colours, palette) {
-    this.#gather(x, y, on, colours, palette);
+  /** The image of some rows. `x`, `y`: pixels; `colours`: the place of each row in `palette` (red, green, blue …). */
+  draw(x, y, rows, colours, palette) {
+    this.#gather(x, y, rows, colours, palette);
     return this.#composed();
   }
 
-  #gather(x, y, on, colours, palette) {
+  #gather(x, y, rows, colours, palette) {
     const { weight, red, green, blue, stride, margin, width, height, kernel } = this;
     weight.fill(0);
     red.fill(0);
@@ -39,8 +39,8 @@ export class Raster {
     const count = steps.length;
     const offsets = Int32Array.from(steps, ([offset]) => offset);
     const shares = Float32Array.from(steps, ([, share]) => share);
-    for (let row = 0; row < x.length; row++) {
-      if (on[row] === 0) continue;
+    for (let at = 0; at < rows.length; at++) {
+      const row = rows[at];
       const column = x[row] | 0;
       const line = y[row] | 0;
       if (!(x[row] >= 0 && column < width && y[row] >= 0 && line < height)) continue;

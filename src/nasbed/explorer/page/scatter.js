@@ -11,7 +11,7 @@ const MOST_PIXELS = 4e6;
 const RADII = [0.5, 1.1, 1.5, 2.2, 3.3, 4.2];
 
 /** A scatter in `root`. It calls `onPick(row)`, `onHover(row or null)`, `onBrush({x0, x1, y0, y1} or null, isDone)`, and
- * `onChosen(mask, count)` when other points are in the filter and the brush. */
+ * `onChosen(rows)` when other rows are in the filter and the brush. */
 export class Scatter {
   #view = null;
   #filter = null;
@@ -133,36 +133,33 @@ export class Scatter {
   }
 
   #paintContext() {
-    const rows = this.places.x.length;
-    const image = this.raster.draw(this.scaled.x, this.scaled.y, new Uint8Array(rows).fill(1), new Uint8Array(rows), this.#view.faint);
+    const count = this.places.x.length;
+    const rows = Uint32Array.from({ length: count }, (_, row) => row);
+    const image = this.raster.draw(this.scaled.x, this.scaled.y, rows, new Uint8Array(count), this.#view.faint);
     this.context.getContext("2d").putImageData(image, 0, 0);
   }
 
   #paintChosen() {
-    const count = this.#choose();
+    this.#chosen = this.#choose();
     const { indices, palette } = this.#view.colours;
     const image = this.raster.draw(this.scaled.x, this.scaled.y, this.#chosen, indices, palette);
     this.focus.getContext("2d").putImageData(image, 0, 0);
     drawMarginals(this.marginals, this.bins, this.#chosen, this.width, this.margin);
-    this.onChosen(this.#chosen, count);
+    this.onChosen(this.#chosen);
     if (!performance.getEntriesByName("first picture").length) performance.mark("first picture");
   }
 
-  /** Take the points that are on the picture, in the filter and in the brush. */
+  /** The rows that are on the picture, in the filter and in the brush. */
   #choose() {
     const { x, y } = this.places;
     const { left, right, top, bottom } = this.#brush ? this.#pixels(this.#brush) : { left: 0, right: this.width, top: 0, bottom: this.height };
     const filter = this.#filter;
-    const chosen = new Uint8Array(x.length);
+    const rows = new Uint32Array(x.length);
     let count = 0;
     for (let row = 0; row < x.length; row++) {
-      if (x[row] >= left && x[row] <= right && y[row] >= top && y[row] <= bottom && filter[row] === 1) {
-        chosen[row] = 1;
-        count++;
-      }
+      if (x[row] >= left && x[row] <= right && y[row] >= top && y[row] <= bottom && filter[row] === 1) rows[count++] = row;
     }
-    this.#chosen = chosen;
-    return count;
+    return rows.subarray(0, count);
   }
 
   #paintMarks() {
@@ -233,18 +230,18 @@ export class Scatter {
     const { x, y } = this.places;
     const chosen = this.#chosen;
     let best = REACH * REACH;
-    let found = null;
-    for (let row = 0; row < x.length; row++) {
-      if (chosen[row] === 0) continue;
+    let closest = null;
+    for (let at = 0; at < chosen.length; at++) {
+      const row = chosen[at];
       const across = x[row] - px;
       const along = y[row] - py;
       const distance = across * across + along * along;
       if (distance < best) {
         best = distance;
-        found = row;
+        closest = row;
       }
     }
-    return found;
+    return closest;
   }
 }
 

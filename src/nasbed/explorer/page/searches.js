@@ -182,14 +182,14 @@ export class Searches {
   /** The incumbent's value over time, both runs on the same axes. */
   #chart(run, time_s) {
     const both = this.sides?.map((side) => this.#runOf(side.key, side.fallback)) ?? [run];
-    const values = both.flatMap((each) => each.found.map((place) => each.value[place])).filter(present);
+    const values = both.flatMap((each) => each.incumbents.map((place) => each.value[place])).filter(present);
     const [low, high] = [Math.min(...values), Math.max(...values)];
     const x = (time) => (CHART.width * time) / (this.#paths.end_s || 1);
     const y = (value) => 6 + (CHART.height - 12) * (1 - (value - low) / (high - low || 1));
-    const stairs = run.found.map((place, at) => `${at ? "H" : "M"}${x(run.time_s[place]).toFixed(1)}${at ? "V" : ","}${y(run.value[place]).toFixed(1)}`).join("");
+    const stairs = run.incumbents.map((place, at) => `${at ? "H" : "M"}${x(run.time_s[place]).toFixed(1)}${at ? "V" : ","}${y(run.value[place]).toFixed(1)}`).join("");
     return svg("svg", { class: "curve", viewBox: `0 0 ${CHART.width} ${CHART.height}`, role: "img", "aria-label": `Incumbent of ${run.name} over time` },
       svg("path", { class: "frame", d: `M0,0V${CHART.height}H${CHART.width}` }),
-      run.found.length ? svg("path", { class: "line", d: `${stairs}H${x(run.end_s).toFixed(1)}`, stroke: this.#colour(run.method) }) : null,
+      run.incumbents.length ? svg("path", { class: "line", d: `${stairs}H${x(run.end_s).toFixed(1)}`, stroke: this.#colour(run.method) }) : null,
       svg("line", { class: "now", x1: x(time_s), x2: x(time_s), y1: 0, y2: CHART.height }));
   }
 
@@ -206,7 +206,7 @@ export class Searches {
         const spot = this.#spot(scatter, run, place);
         if (spot) marks.push(svg("circle", { class: "evaluated", cx: spot[0].toFixed(1), cy: spot[1].toFixed(1), r: 2, fill: colour }));
       }
-      const way = run.found.filter((place) => place < done).map((place) => this.#spot(scatter, run, place)).filter(Boolean);
+      const way = run.incumbents.filter((place) => place < done).map((place) => this.#spot(scatter, run, place)).filter(Boolean);
       if (way.length > 1) marks.push(svg("path", { class: "search-path", stroke: colour, d: `M${way.map((spot) => spot.map((each) => each.toFixed(1)).join(",")).join("L")}` }));
       if (way.length) marks.push(svg("circle", { class: "incumbent-mark", cx: way.at(-1)[0], cy: way.at(-1)[1], r: 5, fill: colour }));
     }

@@ -6,10 +6,10 @@ export class State {
   #values = {};
 
   constructor() {
-    this.#values = read();
+    this.#values = parsedHash();
     history.replaceState({ depth: history.state?.depth ?? 0 }, "");
-    addEventListener("popstate", () => this.#take(read()));
-    addEventListener("hashchange", () => this.#take(read()));
+    addEventListener("popstate", () => this.#take(parsedHash()));
+    addEventListener("hashchange", () => this.#take(parsedHash()));
   }
 
   get(key) {
@@ -20,7 +20,7 @@ export class State {
   set(changes, { replace = false } = {}) {
     const after = { ...this.#values, ...changes };
     for (const key of Object.keys(after)) if (after[key] === null || after[key] === undefined || after[key] === "") delete after[key];
-    const hash = written(after);
+    const hash = formatted(after);
     if (hash === location.hash) return;
     const depth = (history.state?.depth ?? 0) + (replace ? 0 : 1);
     history[replace ? "replaceState" : "pushState"]({ depth }, "", hash || location.pathname + location.search);
@@ -50,11 +50,11 @@ export class State {
   }
 }
 
-function read() {
+function parsedHash() {
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 }
 
-function written(values) {
+function formatted(values) {
   const text = new URLSearchParams(values).toString();
   return text ? `#${text}` : "";
 }

@@ -55,6 +55,11 @@ class Page:
         self.browser.get(f"{self.address}#{named}")
         self.find("html[data-shown] #architecture[data-ready]")
         self.find("#plot[data-chosen]")
+        self.paint()
+
+    def paint(self) -> None:
+        """Wait until what was changed so far is on the screen."""
+        self.browser.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => setTimeout(done))")
 
     def find(self, selector: str) -> Any:
         """The first element that matches, as soon as there is one."""
@@ -75,6 +80,7 @@ class Page:
     def wait_for(self, text: str) -> None:
         """Wait until an architecture and its edits are shown."""
         self.find(f"#architecture[data-ready='{text}']")
+        self.paint()
 
     @property
     def text(self) -> str:

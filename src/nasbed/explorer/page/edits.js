@@ -94,7 +94,7 @@ export class Edits {
   }
 
   #list(most) {
-    const { edits, more, predicted_by } = this.#answer;
+    const { edits, more, predicted_by, value } = this.#answer;
     this.root.hidden = false;
     const known = edits.filter(({ value }) => present(value));
     const widest = Math.max(1e-12, ...known.slice(0, most).map(({ gain }) => Math.abs(gain)));
@@ -103,7 +103,7 @@ export class Edits {
       this.root,
       element("div", { class: "bar" }, element("h2", { id: "edits-title" }, "Single edits"),
         element("button", { type: "button", id: "uphill", "aria-keyshortcuts": "u", on: { click: () => this.walkUphill() } }, "Walk uphill")),
-      element("p", { class: "caption", id: "edits-note" }, known.length ? `${predicted_by ? `Values predicted by ${predicted_by}. ` : ""}${up} of ${counted(edits.length + (more ?? 0), "legal edit")} ${up === 1 ? "improves" : "improve"} it.` : "No legal edit has a value here."),
+      element("p", { class: "caption", id: "edits-note" }, known.length ? `${predicted_by ? `Values predicted by ${predicted_by}, ${withUnit(value, this.metric.unit)} for this one. ` : ""}${up} of ${counted(edits.length + (more ?? 0), "legal edit")} ${up === 1 ? "improves" : "improve"} it.` : "No legal edit has a value here."),
       element("ol", { class: "edits" }, ...edits.slice(0, most).map((edit) => this.#line(edit, widest))),
       edits.length > most ? element("button", { type: "button", class: "quiet", on: { click: () => this.#list(edits.length) } }, `Show all ${edits.length}`) : null,
       ...this.#steps(),

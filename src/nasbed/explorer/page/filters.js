@@ -73,7 +73,7 @@ function slider(filter, column, data, { change, remove }) {
   }
 
   function tell() {
-    words.textContent = `${label(filter.low)} – ${label(filter.high)}`;
+    words.textContent = filter.low === filter.high ? label(filter.low) : `${label(filter.low)} – ${label(filter.high)}`;
     thumbs[0].setAttribute("aria-valuetext", label(filter.low));
     thumbs[1].setAttribute("aria-valuetext", label(filter.high));
     track.style.setProperty("--from", `${(100 * stepOf(filter.low)) / steps}%`);

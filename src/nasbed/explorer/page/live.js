@@ -7,8 +7,8 @@ export function announce(text) {
   byId("live").textContent = text;
 }
 
-/** Show an error in one line, or hide it with an empty text. */
-function complain(text) {
+/** Show an error in one line, or hide it with an empty text: at the start of what the reader does next. */
+export function complain(text) {
   const place = byId("error");
   place.textContent = text;
   place.hidden = !text;
@@ -17,9 +17,7 @@ function complain(text) {
 /** Run something that asks the source, and show its error. */
 export async function attempt(action) {
   try {
-    const result = await action();
-    complain("");
-    return result;
+    return await action();
   } catch (error) {
     complain(error.message);
     return undefined;

@@ -6,7 +6,7 @@ import { openSource } from "./data.js";
 import { byId, element, fill, option } from "./dom.js";
 import { Edits } from "./edits.js";
 import { listenToKeys } from "./keyboard.js";
-import { attempt } from "./live.js";
+import { attempt, complain } from "./live.js";
 import { closeMenu } from "./menu.js";
 import { Overview, ring } from "./overview.js";
 import { Searches } from "./searches.js";
@@ -25,6 +25,7 @@ let requests = 0;
 
 state.listen(async (changed) => {
   byId("undo").disabled = !state.canUndo;
+  complain("");
   if (changed.has("b")) await attempt(openBenchmark);
   else await overview.refresh(changed);
   if (changed.has("b") || (changed.has("a") && current?.text !== state.get("a"))) await showArchitecture();
@@ -50,12 +51,14 @@ async function openBenchmark() {
 
 /** Open the architecture of a row; it becomes part of the view. */
 async function openRow(row) {
+  complain("");
   const details = await attempt(() => source.architecture(benchmark.id, { row }));
   if (details) openDetails(details);
 }
 
 /** Open an architecture by a text in any notation. */
 async function openText(text, { replace = false, focusSlot = null } = {}) {
+  complain("");
   const details = await attempt(() => source.architecture(benchmark.id, { text }));
   if (!details) return;
   await openDetails(details, { replace });
@@ -88,6 +91,7 @@ async function showArchitecture() {
 }
 
 function openRandom() {
+  complain("");
   return attempt(async () => openDetails(await source.architecture(benchmark.id, { random: Math.floor(Math.random() * 2 ** 31) })));
 }
 

@@ -8,6 +8,7 @@ import { axisScale, positions } from "./scales.js";
 const REACH = 28;
 const CLICK = 4;
 const MOST_PIXELS = 4e6;
+const LARGEST = 2.2;
 const RADII = [0.5, 1.1, 1.5, 2.2, 3.3, 4.2];
 
 /** A scatter in `root`. It calls `onPick(row)`, `onHover(row or null)`, `onBrush({x0, x1, y0, y1} or null, isDone)`, and
@@ -119,7 +120,7 @@ export class Scatter {
     const wide = Math.round(this.width * ratio);
     const tall = Math.round(this.height * ratio);
     const count = this.#view.x.values.length;
-    const radius = pointRadius(count, wide * tall);
+    const radius = Math.min(pointRadius(count, wide * tall), LARGEST * ratio);
     const opacity = Math.max(0.12, Math.min(0.8, 60 / Math.sqrt(count)));
     this.raster = new Raster(wide, tall, radius, opacity);
     this.scaled = ratio === 1 ? this.places : { x: this.places.x.map((place) => place * ratio), y: this.places.y.map((place) => place * ratio) };

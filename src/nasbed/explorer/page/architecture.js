@@ -83,7 +83,7 @@ export class ArchitecturePanel {
       .filter(([, words]) => words !== "–");
     const heading = (words, name = "number") => element("th", { scope: "col", class: name }, words);
     return [
-      rows.length ? element("table", {}, element("thead", {}, element("tr", {}, heading("", ""), heading("value"), heading("noise"), heading("rank"))), element("tbody", {}, ...rows)) : null,
+      rows.length ? element("table", {}, element("thead", {}, element("tr", {}, heading("metric", ""), heading("value"), heading("noise"), heading("rank"))), element("tbody", {}, ...rows)) : null,
       element("dl", {}, ...costs.flatMap(([name, words]) => [element("dt", {}, name), element("dd", {}, words)])),
       details.cost_note ? element("p", { class: "caption" }, details.cost_note) : null,
     ];

@@ -1,5 +1,6 @@
 // Where answers come from: one interface, from the API of a server or from the data inside an exported page.
 
+import { FixedLayout } from "./fixed_layout.js";
 import { unpacked } from "./points.js";
 
 /** The source of this page. */
@@ -57,9 +58,11 @@ class ExportSource {
   #data;
   #points;
   #aliases = new Map();
+  #layout;
 
   constructor(data) {
     this.#data = data;
+    this.#layout = data.fixed ? new FixedLayout({ ...data.fixed, codes: bytes(data.fixed.codes) }) : null;
     this.#points = unpacked(bytes(data.points).buffer);
   }
 
@@ -84,8 +87,9 @@ class ExportSource {
   }
 
   async edits(id, text) {
-    const answer = this.#data.details[this.#row(text)]?.edits ?? { edits: [], more: 0 };
-    for (const { text: edited, row } of answer.edits) if (row !== null) this.#aliases.set(edited, row);
+    const row = this.#row(text);
+    const answer = this.#data.details[row]?.edits ?? this.#derivedEdits(row);
+    for (const edit of answer.edits) if (edit.row !== null) this.#aliases.set(edit.text, edit.row);
     return answer;
   }
 
@@ -123,7 +127,19 @@ class ExportSource {
     const known = (key) => this.#points.columns.get(key)?.values[row] ?? null;
     const values = Object.fromEntries(this.#data.benchmark.metrics.map(({ key }) => [key, { mean: known(key), std: null, seeds: null, predicted: false }]));
     const costs = Object.fromEntries(["parameters", "multiply_adds", "train_time_s"].map((key) => [key, known(key)]));
-    return { text, row, notations: { text }, code_line: null, values, curve: null, ...costs, rank: {}, proxies: {}, isomorphic: { count: null, forms: [] }, diagram: [] };
+    const diagram = this.#layout?.diagram(row) ?? [];
+    return { text, row, notations: { text }, code_line: null, values, curve: null, ...costs, rank: {}, proxies: {}, isomorphic: { count: null, forms: [] }, diagram };
+  }
+
+  /** The edits of a row without details: those to other rows of this file, best first. */
+  #derivedEdits(row) {
+    const { objective, metrics } = this.#data.benchmark;
+    const { values } = this.#points.columns.get(objective);
+    const sign = metrics.find(({ key }) => key === objective).maximise ? 1 : -1;
+    const edits = (this.#layout?.edits(row) ?? []).map((edit) => ({
+      ...edit, text: this.#data.texts[edit.row], value: values[edit.row], gain: sign * (values[edit.row] - values[row]),
+    }));
+    return { objective, value: values[row], edits: edits.sort((one, other) => other.gain - one.gain), more: 0 };
   }
 }
 

@@ -22,6 +22,7 @@ const searches = new Searches({ source, state, overview, onText: openText });
 let benchmark = null;
 let current = null;
 let requests = 0;
+let openings = 0;
 
 state.listen(async (changed) => {
   byId("undo").disabled = !state.canUndo;
@@ -34,11 +35,14 @@ state.listen(async (changed) => {
 
 /** Open the benchmark of the view, the default one of the server if it names none. */
 async function openBenchmark() {
+  const ticket = ++openings;
   const { benchmarks } = await source.benchmarks();
   const id = state.get("b") ?? (benchmarks.find((each) => each.default) ?? benchmarks[0]).id;
   fill(byId("benchmark"), ...["table", "surrogate"].map((kind) => element("optgroup", { label: kind === "table" ? "Tables" : "Surrogates" },
     ...benchmarks.filter((each) => each.kind === kind).map((each) => option(each.id, each.id, each.id === id)))).filter((group) => group.children.length));
-  benchmark = await source.benchmark(id);
+  const described = await source.benchmark(id);
+  if (ticket !== openings) return;
+  benchmark = described;
   document.title = `${benchmark.id} · nasbed explore`;
   byId("benchmark").title = [benchmark.title, benchmark.sampled].filter(Boolean).join(". ");
   byId("note").textContent = benchmark.sampled ?? "";

@@ -63,6 +63,7 @@ export class Searches {
     const folder = this.folders.find((each) => each.name === name);
     if (folder && folder.benchmark === this.overview.benchmark.id) {
       const answer = await attempt(() => this.source.paths(name));
+      if (this.state.get("s") !== name) return;
       if (answer) this.#paths = preparedPaths(answer);
     }
     if (this.#paths) this.#build();

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 import nasbed
+from nasbed.explorer.catalogue import Catalogue
 from nasbed.results import Rows, TableInfo, write_results
 from support.browsers import complaints, open_browser
-from support.explorer_pages import Page, serving_explorer
+from support.explorer_pages import Page
+from support.explorers import serving
 from support.tables import VALIDATION
 
 TABLE = "nb201-cifar10-16-v1.0"
@@ -44,8 +46,8 @@ def page(browser: Any, darts: Path, tmp_path_factory: pytest.TempPathFactory) ->
     """The page, which the small table opens with; views name the other one."""
     folder = tmp_path_factory.mktemp("searches") / "two-methods"
     nasbed.compare(TABLE, ["rs", "re"], seeds=2, budget="15ev", out=folder, progress=False)
-    with serving_explorer(str(darts), [folder]) as address:
-        yield Page(browser, address, benchmark=TABLE)
+    with serving(Catalogue(str(darts)), runs=(folder,)) as running:
+        yield Page(browser, f"http://127.0.0.1:{running.port}/", benchmark=TABLE)
 
 
 @pytest.fixture(autouse=True)

@@ -1,39 +1,9 @@
-"""The explorer served in this process, and its page in a browser."""
+"""The explorer's page in a browser."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-
-import pytest
-
-
-@contextmanager
-def serving_explorer(benchmark: str, runs: Sequence[Path] = ()) -> Iterator[str]:
-    """The address of an explorer of a benchmark; skipped without what a server needs."""
-    uvicorn = pytest.importorskip("uvicorn", reason="needs uvicorn: pip install 'nasbed[explorer]'")
-    pytest.importorskip("starlette", reason="needs starlette: pip install 'nasbed[explorer]'")
-    from nasbed.explorer.answers import Answers
-    from nasbed.explorer.catalogue import Catalogue
-    from nasbed.explorer.searches import Searches
-    from nasbed.explorer.server import explorer_app
-    from nasbed.explorer.serving import listen
-
-    place, catalogue = listen(), Catalogue(benchmark)
-    app = explorer_app(Answers(catalogue, Searches(catalogue, runs)), names=place.names, token=place.token)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [place.socket]}, daemon=True)
-    thread.start()
-    try:
-        yield place.address
-    finally:
-        server.should_exit = True
-        thread.join()
-        place.socket.close()
 
 
 class Page:

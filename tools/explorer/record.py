@@ -21,10 +21,12 @@ from urllib.parse import quote
 from PIL import Image
 
 import nasbed
+from nasbed.explorer.catalogue import Catalogue
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.browsers import open_browser
-from support.explorer_pages import Page, serving_explorer
+from support.explorer_pages import Page
+from support.explorers import serving
 
 TABLE = "nb201/cifar10"
 START = "|skip_connect~0|+|none~0|nor_conv_1x1~1|+|none~0|avg_pool_3x3~1|nor_conv_3x3~2|"
@@ -115,8 +117,8 @@ def _brush(recorder: Recorder) -> None:
 def opened_page(folder: Path) -> Iterator[Page]:
     searches = folder / "searches"
     nasbed.compare(TABLE, ["rs", "re", "ls"], seeds=1, budget="150ev", out=searches, progress=False)
-    with open_browser(folder / "profile") as browser, serving_explorer(TABLE, [searches]) as address:
-        yield Page(browser, address)
+    with open_browser(folder / "profile") as browser, serving(Catalogue(TABLE), runs=(searches,)) as running:
+        yield Page(browser, f"http://127.0.0.1:{running.port}/")
 
 
 def show(page: Page, view: str) -> None:

@@ -128,16 +128,32 @@ class ExportSource {
     const values = Object.fromEntries(this.#data.benchmark.metrics.map(({ key }) => [key, { mean: known(key), std: null, seeds: null, predicted: false }]));
     const costs = Object.fromEntries(["parameters", "multiply_adds", "train_time_s"].map((key) => [key, known(key)]));
     const diagram = this.#layout?.diagram(row) ?? [];
-    return { text, row, notations: { text }, code_line: null, values, curve: null, ...costs, rank: {}, proxies: {}, isomorphic: { count: null, forms: [] }, diagram };
+    return { text, row, notations: { text }, code_line: null, values, curve: null, ...costs, rank: this.#rank(row), proxies: {}, isomorphic: { count: null, forms: [] }, diagram };
+  }
+
+  /** The rank of a row's objective, where the file holds all rows of the table. */
+  #rank(row) {
+    if (this.#data.row_note) return {};
+    const { objective } = this.#data.benchmark;
+    const values = this.#points.columns.get(objective).values.filter(Number.isFinite);
+    const value = this.#points.columns.get(objective).values[row];
+    const better = values.filter((other) => this.#sign * (other - value) > 0).length;
+    const worse = values.filter((other) => this.#sign * (other - value) < 0).length;
+    return Number.isFinite(value) ? { [objective]: { rank: better + 1, of: values.length, percentile: (100 * worse) / values.length } } : {};
+  }
+
+  /** 1 where more of the objective is better, else -1. */
+  get #sign() {
+    const { objective, metrics } = this.#data.benchmark;
+    return metrics.find(({ key }) => key === objective).maximise ? 1 : -1;
   }
 
   /** The edits of a row without details: those to other rows of this file, best first. */
   #derivedEdits(row) {
-    const { objective, metrics } = this.#data.benchmark;
+    const { objective } = this.#data.benchmark;
     const { values } = this.#points.columns.get(objective);
-    const sign = metrics.find(({ key }) => key === objective).maximise ? 1 : -1;
     const edits = (this.#layout?.edits(row) ?? []).map((edit) => ({
-      ...edit, text: this.#data.texts[edit.row], value: values[edit.row], gain: sign * (values[edit.row] - values[row]),
+      ...edit, text: this.#data.texts[edit.row], value: values[edit.row], gain: this.#sign * (values[edit.row] - values[row]),
     }));
     return { objective, value: values[row], edits: edits.sort((one, other) => other.gain - one.gain), more: 0 };
   }

@@ -9,7 +9,7 @@ const REACH = 28;
 const CLICK = 4;
 const MOST_PIXELS = 4e6;
 const LARGEST = 2.2;
-const RADII = [0.5, 1.1, 1.5, 2.2, 3.3, 4.2];
+const RADII = [0.5, 1.1, 1.35, 2.2, 3.3, 4.2];
 
 /** A scatter in `root`. It calls `onPick(row)`, `onHover(row or null)`, `onBrush({x0, x1, y0, y1} or null, isDone)`, and
  * `onChosen(rows)` when other rows are in the filter and the brush. */
@@ -249,5 +249,5 @@ export class Scatter {
 /** Points cover a fixed share of the picture, in a radius whose pixels look round. */
 function pointRadius(count, pixels) {
   const wanted = Math.sqrt((0.3 * pixels) / (Math.PI * count));
-  return RADII.findLast((radius) => radius <= wanted) ?? RADII[0];
+  return RADII.findLast((radius) => radius <= 1.25 * wanted) ?? RADII[0];
 }

@@ -62,7 +62,7 @@ class Recorder:
         sheet = Image.new("RGB", (self.frames[0].width, 4 * self.frames[0].height))
         for place in range(4):
             sheet.paste(self.frames[place * (len(self.frames) - 1) // 3], (0, place * self.frames[0].height))
-        palette = sheet.quantize(COLOURS)
+        palette = sheet.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=3)
         frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in self.frames]
         frames[0].save(
             path, save_all=True, append_images=frames[1:], duration=self.durations_ms, loop=0, optimize=True, disposal=1
@@ -133,7 +133,8 @@ def main() -> None:
         show(page, f"{VIEW}&p=1")
         time.sleep(0.5)
         picture = Image.open(io.BytesIO(page.browser.get_screenshot_as_png())).convert("RGB")
-        picture.quantize(192, dither=Image.Dither.NONE).save(out / "explorer.png", optimize=True)
+        coloured = picture.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
+        coloured.save(out / "explorer.png", optimize=True)
         show(page, VIEW)
         recorder = Recorder(page)
         act(recorder)

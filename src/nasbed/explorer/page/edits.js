@@ -77,7 +77,7 @@ export class Edits {
       if (this.walking !== ticket || this.benchmark !== benchmark) return;
       this.#walk.at = at;
       if (isShown) await this.onText(steps[at].text, { replace: at > 1 && !motionReduced() });
-      else this.remember(await this.source.architecture(benchmark.id, { text: steps[at].text }));
+      else if (!present(steps[at].row)) this.remember(await this.source.architecture(benchmark.id, { text: steps[at].text }));
     }
     announce(`A local best after ${counted(steps.length - 1, "step")}: ${withUnit(steps.at(-1).value, this.metric.unit)}.`);
   }

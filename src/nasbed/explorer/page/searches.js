@@ -17,6 +17,7 @@ export class Searches {
   #paths = null;
   #hidden = new Set();
   #playing = 0;
+  #step = STEPS;
   #drawn = ["", ""];
 
   constructor({ source, state, overview, onText }) {
@@ -39,13 +40,20 @@ export class Searches {
   async refresh(changed) {
     if (!this.folders?.length) return;
     if (changed.has("s") || changed.has("b")) await this.#load();
-    else if (["t", "sa", "sb"].some((key) => changed.has(key))) this.#update();
+    else if (["t", "sa", "sb"].some((key) => changed.has(key))) {
+      this.#step = this.#stepOfView;
+      this.#update();
+    }
   }
 
+  /** Stop playing; the time it stopped at becomes part of the view. */
   stop() {
+    if (!this.#playing) return;
     cancelAnimationFrame(this.#playing);
     this.#playing = 0;
-    if (this.play) this.play.textContent = "Play";
+    this.play.textContent = "Play";
+    this.#keepTime();
+    this.#update();
   }
 
   #choose(name) {
@@ -66,6 +74,7 @@ export class Searches {
       if (this.state.get("s") !== name) return;
       if (answer) this.#paths = preparedPaths(answer);
     }
+    this.#step = this.#stepOfView;
     if (this.#paths) this.#build();
     else fill(this.body, ...(folder ? this.#elsewhere(folder) : []));
     this.overview.mark("searches", (scatter) => (this.#paths ? this.#marks(scatter) : []));
@@ -77,8 +86,12 @@ export class Searches {
   }
 
   get #time() {
-    const share = this.state.get("t");
-    return ((share === undefined ? STEPS : Number(share)) / STEPS) * this.#paths.end_s;
+    return (this.#step / STEPS) * this.#paths.end_s;
+  }
+
+  get #stepOfView() {
+    const step = Number(this.state.get("t") ?? STEPS);
+    return Number.isFinite(step) ? Math.max(0, Math.min(STEPS, step)) : STEPS;
   }
 
   #runOf(key, fallback) {
@@ -93,7 +106,7 @@ export class Searches {
 
   #build() {
     this.slider = element("input", { type: "range", id: "time", min: 0, max: STEPS, "aria-label": "Time of the searches",
-      on: { input: (event) => this.#setTime(event.target.value), pointerdown: () => this.stop(), keydown: () => this.stop() } });
+      on: { input: (event) => this.#showStep(Number(event.target.value)), change: () => this.#keepTime(), pointerdown: () => this.stop(), keydown: () => this.stop() } });
     this.play = element("button", { type: "button", id: "play", on: { click: () => (this.#playing ? this.stop() : this.#start()) } }, "Play");
     this.clock = element("output", { class: "clock" });
     this.table = element("tbody");
@@ -116,18 +129,23 @@ export class Searches {
     return { key, fallback, select, chart, words, cell, root: element("div", { class: "side-run" }, select, chart, words, cell) };
   }
 
-  #setTime(step) {
-    this.state.set({ t: Number(step) >= STEPS ? null : String(step) }, { replace: true });
+  #showStep(step) {
+    this.#step = step;
+    this.#update();
+  }
+
+  #keepTime() {
+    this.state.set({ t: this.#step >= STEPS ? null : String(this.#step) }, { replace: true });
   }
 
   #start() {
-    if (motionReduced()) return this.#setTime(STEPS);
-    const from = Number(this.slider.value) >= STEPS ? 0 : Number(this.slider.value);
+    if (motionReduced()) return this.#showStep(STEPS);
+    const from = this.#step >= STEPS ? 0 : this.#step;
     const began = performance.now();
     this.play.textContent = "Pause";
     const tick = (now) => {
       const step = Math.min(STEPS, Math.round(from + (STEPS * (now - began)) / PLAY_MS));
-      this.#setTime(step);
+      this.#showStep(step);
       if (step < STEPS) this.#playing = requestAnimationFrame(tick);
       else this.stop();
     };
@@ -140,7 +158,7 @@ export class Searches {
     const time_s = this.#time;
     const metric = this.overview.benchmark.metrics.find(({ key }) => key === this.#paths.objective);
     const unit = metric?.unit ?? "";
-    this.slider.value = this.state.get("t") ?? STEPS;
+    this.slider.value = this.#step;
     this.slider.setAttribute("aria-valuetext", duration(time_s));
     this.clock.textContent = `${duration(time_s)} of ${duration(this.#paths.end_s)}`;
     fill(this.table, ...standings(this.#paths, time_s).map(({ method, runs, evaluations, mean, best }) => element("tr", {},

@@ -3,7 +3,7 @@
 # make thorough  set up, test with every repetition: must pass before a release
 # make check     lint, format and types alone
 # make bench     speed, as ratios against what a user would call instead
-# make explorer-bundle  bundle the libraries of the explorer's page again (needs node and the npm registry)
+# make explorer-bundle  format and bundle the explorer's page again (needs node and the npm registry)
 
 PYTHON ?= python3
 VENV := .venv
@@ -40,6 +40,7 @@ bench: $(VENV)/.dev
 
 explorer-bundle:
 	npm ci --prefix tools/explorer --no-audit --no-fund
+	cd tools/explorer && npx --offline prettier --config package.json --log-level warn --write bundle.mjs ../../src/nasbed/explorer/page/*.js
 	node tools/explorer/bundle.mjs
 
 $(VENV)/bin/python:

@@ -23,7 +23,12 @@ export class ArchitecturePanel {
     this.#current = { details, benchmark };
     const metric = benchmark.metrics.find(({ key }) => key === benchmark.objective);
     this.drawing = element("div", { class: "drawing" });
-    fill(this.root, element("h2", { id: "architecture-title" }, "Architecture"), this.#headline(details, metric), this.drawing);
+    fill(
+      this.root,
+      element("h2", { id: "architecture-title" }, "Architecture"),
+      this.#headline(details, metric),
+      this.drawing,
+    );
     this.more.hidden = false;
     fill(
       this.more,
@@ -46,10 +51,15 @@ export class ArchitecturePanel {
     const { details } = this.#current;
     const focused = this.drawing.contains(document.activeElement) ? document.activeElement.dataset.slot : null;
     const isEditable = details.diagram.some(({ nodes, edges }) => [...nodes, ...edges].some(({ edit }) => edit));
-    fill(this.drawing, ...details.diagram.flatMap((diagram) => [
-      details.diagram.length > 1 ? element("h3", {}, diagram.title) : null,
-      drawnCell(diagram, width, this.onSlot),
-    ]), isEditable ? element("p", { class: "caption" }, HINT) : null, details.diagram.length ? null : element("p", { class: "caption" }, UNDRAWN));
+    fill(
+      this.drawing,
+      ...details.diagram.flatMap((diagram) => [
+        details.diagram.length > 1 ? element("h3", {}, diagram.title) : null,
+        drawnCell(diagram, width, this.onSlot),
+      ]),
+      isEditable ? element("p", { class: "caption" }, HINT) : null,
+      details.diagram.length ? null : element("p", { class: "caption" }, UNDRAWN),
+    );
     if (focused) this.focusSlot(focused);
   }
 
@@ -63,27 +73,71 @@ export class ArchitecturePanel {
     if (!value) return element("p", { class: "caption" }, "The benchmark holds no value of this architecture.");
     const rank = details.rank[metric.key];
     const noise = present(value.std) ? ` ± ${withUnit(value.std, metric.unit)}` : "";
-    const source = details.predicted_by ? `, predicted by ${details.predicted_by}` : value.predicted ? ", predicted" : "";
-    return element("div", { class: "headline" },
-      element("p", {}, element("strong", { id: "value" }, withUnit(value.mean, metric.unit)), element("span", { class: "noise-text" }, noise),
-        element("span", { class: "caption" }, ` ${metric.title}${source}`)),
-      rank ? element("p", { class: "rank" }, shareBar(rank.percentile, `better than ${percent(rank.percentile)}`),
-        element("span", {}, `rank ${exact(rank.rank)} of ${exact(rank.of)} · better than ${percent(rank.percentile)}`)) : null,
-      value.seeds && value.seeds.length > 1 ? seedStrip(value.seeds, value.mean, value.std, metric.unit) : null);
+    const source = details.predicted_by
+      ? `, predicted by ${details.predicted_by}`
+      : value.predicted
+        ? ", predicted"
+        : "";
+    return element(
+      "div",
+      { class: "headline" },
+      element(
+        "p",
+        {},
+        element("strong", { id: "value" }, withUnit(value.mean, metric.unit)),
+        element("span", { class: "noise-text" }, noise),
+        element("span", { class: "caption" }, ` ${metric.title}${source}`),
+      ),
+      rank
+        ? element(
+            "p",
+            { class: "rank" },
+            shareBar(rank.percentile, `better than ${percent(rank.percentile)}`),
+            element(
+              "span",
+              {},
+              `rank ${exact(rank.rank)} of ${exact(rank.of)} · better than ${percent(rank.percentile)}`,
+            ),
+          )
+        : null,
+      value.seeds && value.seeds.length > 1 ? seedStrip(value.seeds, value.mean, value.std, metric.unit) : null,
+    );
   }
 
   #values(details, benchmark) {
-    const rows = benchmark.metrics.filter(({ key }) => details.values[key]).map(({ key, title, unit }) => {
-      const { mean, std } = details.values[key];
-      const rank = details.rank[key];
-      return element("tr", {}, element("th", { scope: "row" }, title), element("td", { class: "number" }, withUnit(mean, unit)),
-        element("td", { class: "number faint" }, present(std) ? `± ${withUnit(std, unit)}` : ""), element("td", { class: "number" }, rank ? exact(rank.rank) : ""));
-    });
-    const costs = [["parameters", exact(details.parameters)], ["multiply-adds", exact(details.multiply_adds)], ["training time", duration(details.train_time_s)]]
-      .filter(([, words]) => words !== "–");
+    const rows = benchmark.metrics
+      .filter(({ key }) => details.values[key])
+      .map(({ key, title, unit }) => {
+        const { mean, std } = details.values[key];
+        const rank = details.rank[key];
+        return element(
+          "tr",
+          {},
+          element("th", { scope: "row" }, title),
+          element("td", { class: "number" }, withUnit(mean, unit)),
+          element("td", { class: "number faint" }, present(std) ? `± ${withUnit(std, unit)}` : ""),
+          element("td", { class: "number" }, rank ? exact(rank.rank) : ""),
+        );
+      });
+    const costs = [
+      ["parameters", exact(details.parameters)],
+      ["multiply-adds", exact(details.multiply_adds)],
+      ["training time", duration(details.train_time_s)],
+    ].filter(([, words]) => words !== "–");
     const heading = (words, name = "number") => element("th", { scope: "col", class: name }, words);
     return [
-      rows.length ? element("table", {}, element("thead", {}, element("tr", {}, heading("metric", ""), heading("value"), heading("noise"), heading("rank"))), element("tbody", {}, ...rows)) : null,
+      rows.length
+        ? element(
+            "table",
+            {},
+            element(
+              "thead",
+              {},
+              element("tr", {}, heading("metric", ""), heading("value"), heading("noise"), heading("rank")),
+            ),
+            element("tbody", {}, ...rows),
+          )
+        : null,
       element("dl", {}, ...costs.flatMap(([name, words]) => [element("dt", {}, name), element("dd", {}, words)])),
       details.cost_note ? element("p", { class: "caption" }, details.cost_note) : null,
     ];
@@ -97,16 +151,42 @@ export class ArchitecturePanel {
   #proxies({ proxies }) {
     const scores = Object.entries(proxies ?? {});
     if (!scores.length) return [];
-    return [element("details", {}, element("summary", {}, `Zero-cost proxies (${scores.length})`),
-      element("dl", { class: "tight" }, ...scores.flatMap(([name, score]) => [element("dt", {}, name), element("dd", {}, short(score, 5))])))];
+    return [
+      element(
+        "details",
+        {},
+        element("summary", {}, `Zero-cost proxies (${scores.length})`),
+        element(
+          "dl",
+          { class: "tight" },
+          ...scores.flatMap(([name, score]) => [element("dt", {}, name), element("dd", {}, short(score, 5))]),
+        ),
+      ),
+    ];
   }
 
   #forms({ isomorphic, text }) {
     const forms = (isomorphic?.forms ?? []).filter((form) => form !== text);
     if (!forms.length) return [];
     const count = isomorphic.count ?? forms.length + 1;
-    return [element("details", {}, element("summary", {}, `The same network is written in ${exact(count)} ways`),
-      element("ul", { class: "forms" }, ...forms.map((form) => element("li", {}, element("button", { type: "button", class: "text", on: { click: () => this.onText(form) } }, form)))))];
+    return [
+      element(
+        "details",
+        {},
+        element("summary", {}, `The same network is written in ${exact(count)} ways`),
+        element(
+          "ul",
+          { class: "forms" },
+          ...forms.map((form) =>
+            element(
+              "li",
+              {},
+              element("button", { type: "button", class: "text", on: { click: () => this.onText(form) } }, form),
+            ),
+          ),
+        ),
+      ),
+    ];
   }
 
   #texts(details) {
@@ -117,13 +197,26 @@ export class ArchitecturePanel {
       if (known) labelled.delete(known[0]);
       labelled.set(known ? `${known[0]}, ${name}` : name, text);
     }
-    return [element("h3", {}, "Copy"), element("dl", { class: "texts" },
-      ...[...labelled].flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, element("code", {}, text), copyButton(name, text))]))];
+    return [
+      element("h3", {}, "Copy"),
+      element(
+        "dl",
+        { class: "texts" },
+        ...[...labelled].flatMap(([name, text]) => [
+          element("dt", {}, name),
+          element("dd", {}, element("code", {}, text), copyButton(name, text)),
+        ]),
+      ),
+    ];
   }
 }
 
 function copyButton(name, text) {
-  const button = element("button", { type: "button", class: "quiet", "aria-label": `Copy ${name}`, on: { click: copy } }, "copy");
+  const button = element(
+    "button",
+    { type: "button", class: "quiet", "aria-label": `Copy ${name}`, on: { click: copy } },
+    "copy",
+  );
 
   async function copy() {
     try {

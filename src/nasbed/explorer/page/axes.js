@@ -19,7 +19,8 @@ export function drawAxes(group, x, y, width, height) {
   for (const { value, label } of axisTicks(x.scale, x.column, x.labels, ACROSS)) {
     const place = x.scale(value);
     parts.push(svg("line", { class: label ? "grid" : "grid minor", x1: place, x2: place, y1: 0, y2: height }));
-    if (label) parts.push(svg("text", { class: "tick", x: place, y: height + 16, "text-anchor": "middle" }, clipped(label)));
+    if (label)
+      parts.push(svg("text", { class: "tick", x: place, y: height + 16, "text-anchor": "middle" }, clipped(label)));
   }
   for (const { value, label } of axisTicks(y.scale, y.column, y.labels, ALONG)) {
     const place = y.scale(value);
@@ -28,7 +29,9 @@ export function drawAxes(group, x, y, width, height) {
   }
   parts.push(svg("path", { class: "frame", d: `M0,0V${height}H${width}` }));
   parts.push(svg("text", { class: "title", x: width / 2, y: height + 36, "text-anchor": "middle" }, x.title));
-  parts.push(svg("text", { class: "title", x: -height / 2, y: -44, transform: "rotate(-90)", "text-anchor": "middle" }, y.title));
+  parts.push(
+    svg("text", { class: "title", x: -height / 2, y: -44, transform: "rotate(-90)", "text-anchor": "middle" }, y.title),
+  );
   fill(group, ...parts);
 }
 
@@ -57,7 +60,11 @@ export function binned(places, length) {
     bins[row] = place >= 0 && place < length ? place / BIN : count;
     all[bins[row]]++;
   }
-  return { bins, all: all.subarray(0, count), most: all.subarray(0, count).reduce((most, each) => Math.max(most, each), 1) };
+  return {
+    bins,
+    all: all.subarray(0, count),
+    most: all.subarray(0, count).reduce((most, each) => Math.max(most, each), 1),
+  };
 }
 
 function chosenCounts({ bins, all }, rows) {

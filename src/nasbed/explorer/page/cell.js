@@ -14,7 +14,14 @@ export function drawnCell(diagram, width, onSlot) {
   const title = `cell-${serial++}`;
   const drawing = svg(
     "svg",
-    { class: "cell", viewBox: `0 0 ${shape.width} ${shape.height}`, width: shape.width * scale, height: shape.height * scale, role: "group", "aria-labelledby": title },
+    {
+      class: "cell",
+      viewBox: `0 0 ${shape.width} ${shape.height}`,
+      width: shape.width * scale,
+      height: shape.height * scale,
+      role: "group",
+      "aria-labelledby": title,
+    },
     svg("title", { id: title }, diagram.title || "cell"),
     ...shape.absent.filter(({ edit }) => edit).map((edge) => absentEdge(edge, places, onSlot)),
     ...shape.edges.map((edge) => drawnEdge(edge, places, onSlot)),
@@ -26,10 +33,25 @@ export function drawnCell(diagram, width, onSlot) {
 function drawnNode(node, onSlot) {
   const { x, y, width, height } = node;
   const isRound = node.kind === "sum";
-  const box = svg("rect", { class: "box", x: x - width / 2, y: y - height / 2, width, height, rx: isRound ? width / 2 : 6, fill: node.fill ?? undefined });
-  const label = svg("text", { class: node.fill ? "label on-colour" : "label", x, y: y + 4, "text-anchor": "middle" }, ...withSubscript(node.label));
+  const box = svg("rect", {
+    class: "box",
+    x: x - width / 2,
+    y: y - height / 2,
+    width,
+    height,
+    rx: isRound ? width / 2 : 6,
+    fill: node.fill ?? undefined,
+  });
+  const label = svg(
+    "text",
+    { class: node.fill ? "label on-colour" : "label", x, y: y + 4, "text-anchor": "middle" },
+    ...withSubscript(node.label),
+  );
   const names = ["node", node.kind, node.used === false ? "unused" : ""].join(" ");
-  return slotGroup(names, node.edit, `${node.label}${node.used === false ? ", without effect" : ""}`, onSlot, [box, label]);
+  return slotGroup(names, node.edit, `${node.label}${node.used === false ? ", without effect" : ""}`, onSlot, [
+    box,
+    label,
+  ]);
 }
 
 function drawnEdge(edge, places, onSlot) {
@@ -42,10 +64,16 @@ function drawnEdge(edge, places, onSlot) {
 function absentEdge(edge, places, onSlot) {
   const one = places.get(edge.from);
   const other = places.get(edge.to);
-  const bend = Math.abs(one.x - other.x) > Math.abs(one.y - other.y) ? [0, -0.14 * Math.abs(one.x - other.x)] : [0.14 * Math.abs(one.y - other.y), 0];
+  const bend =
+    Math.abs(one.x - other.x) > Math.abs(one.y - other.y)
+      ? [0, -0.14 * Math.abs(one.x - other.x)]
+      : [0.14 * Math.abs(one.y - other.y), 0];
   const path = `M${one.x},${one.y}Q${(one.x + other.x) / 2 + bend[0]},${(one.y + other.y) / 2 + bend[1]} ${other.x},${other.y}`;
   const words = `no edge from ${one.label} to ${other.label}`;
-  return slotGroup("edge absent", edge.edit, words, onSlot, [svg("path", { class: "reach", d: path }), svg("path", { class: "shaft", d: path })]);
+  return slotGroup("edge absent", edge.edit, words, onSlot, [
+    svg("path", { class: "reach", d: path }),
+    svg("path", { class: "shaft", d: path }),
+  ]);
 }
 
 function slotGroup(names, slot, words, onSlot, parts) {
@@ -59,7 +87,15 @@ function slotGroup(names, slot, words, onSlot, parts) {
   };
   return svg(
     "g",
-    { class: `${names} slot`, "data-slot": slot, tabindex: 0, role: "button", "aria-haspopup": "menu", "aria-label": `${words}: change`, on: { click: open, keydown: onKey } },
+    {
+      class: `${names} slot`,
+      "data-slot": slot,
+      tabindex: 0,
+      role: "button",
+      "aria-haspopup": "menu",
+      "aria-label": `${words}: change`,
+      on: { click: open, keydown: onKey },
+    },
     ...parts,
   );
 }
@@ -68,5 +104,9 @@ function slotGroup(names, slot, words, onSlot, parts) {
 function withSubscript(label) {
   const parts = /^(.*?)_\{([^}]*)\}(.*)$/.exec(label);
   if (!parts) return [label];
-  return [parts[1], svg("tspan", { class: "subscript", dy: 4 }, parts[2]), svg("tspan", { dy: -4 }, parts[3] || "\u200b")];
+  return [
+    parts[1],
+    svg("tspan", { class: "subscript", dy: 4 }, parts[2]),
+    svg("tspan", { dy: -4 }, parts[3] || "\u200b"),
+  ];
 }

@@ -114,7 +114,9 @@ class ExportSource {
   #row(text) {
     const row = this.#aliases.get(text) ?? this.#data.texts.indexOf(text);
     if (row >= 0) return row;
-    const other = Object.entries(this.#data.details).find(([, each]) => each.native === text || Object.values(each.notations).includes(text));
+    const other = Object.entries(this.#data.details).find(
+      ([, each]) => each.native === text || Object.values(each.notations).includes(text),
+    );
     if (other) return Number(other[0]);
     throw new Error("This file does not hold that architecture; paste one that it shows, or run nasbed explore.");
   }
@@ -125,10 +127,27 @@ class ExportSource {
     if (details) return details;
     const text = this.#data.texts[row];
     const known = (key) => this.#points.columns.get(key)?.values[row] ?? null;
-    const values = Object.fromEntries(this.#data.benchmark.metrics.map(({ key }) => [key, { mean: known(key), std: null, seeds: null, predicted: false }]));
+    const values = Object.fromEntries(
+      this.#data.benchmark.metrics.map(({ key }) => [
+        key,
+        { mean: known(key), std: null, seeds: null, predicted: false },
+      ]),
+    );
     const costs = Object.fromEntries(["parameters", "multiply_adds", "train_time_s"].map((key) => [key, known(key)]));
     const diagram = this.#layout?.diagram(row) ?? [];
-    return { text, row, notations: { text }, code_line: null, values, curve: null, ...costs, rank: this.#rank(row), proxies: {}, isomorphic: { count: null, forms: [] }, diagram };
+    return {
+      text,
+      row,
+      notations: { text },
+      code_line: null,
+      values,
+      curve: null,
+      ...costs,
+      rank: this.#rank(row),
+      proxies: {},
+      isomorphic: { count: null, forms: [] },
+      diagram,
+    };
   }
 
   /** The rank of a row's objective, where the file holds all rows of the table. */
@@ -139,7 +158,9 @@ class ExportSource {
     const value = this.#points.columns.get(objective).values[row];
     const better = values.filter((other) => this.#sign * (other - value) > 0).length;
     const worse = values.filter((other) => this.#sign * (other - value) < 0).length;
-    return Number.isFinite(value) ? { [objective]: { rank: better + 1, of: values.length, percentile: (100 * worse) / values.length } } : {};
+    return Number.isFinite(value)
+      ? { [objective]: { rank: better + 1, of: values.length, percentile: (100 * worse) / values.length } }
+      : {};
   }
 
   /** 1 where more of the objective is better, else -1. */
@@ -153,7 +174,10 @@ class ExportSource {
     const { objective } = this.#data.benchmark;
     const { values } = this.#points.columns.get(objective);
     const edits = (this.#layout?.edits(row) ?? []).map((edit) => ({
-      ...edit, text: this.#data.texts[edit.row], value: values[edit.row], gain: this.#sign * (values[edit.row] - values[row]),
+      ...edit,
+      text: this.#data.texts[edit.row],
+      value: values[edit.row],
+      gain: this.#sign * (values[edit.row] - values[row]),
     }));
     return { objective, value: values[row], edits: edits.sort((one, other) => other.gain - one.gain), more: 0 };
   }

@@ -9,7 +9,9 @@ const ARROW = 7;
 export function laidOut(diagram, width) {
   const turned = turnedDown(diagram);
   const isTurned = Math.min(1, width / turned.width) > Math.min(1, width / diagram.width) + 0.02;
-  return isTurned ? turned : { ...diagram, absent: diagram.absent ?? [], edges: diagram.edges.map((edge) => ({ ...edge, points: null })) };
+  return isTurned
+    ? turned
+    : { ...diagram, absent: diagram.absent ?? [], edges: diagram.edges.map((edge) => ({ ...edge, points: null })) };
 }
 
 /** The same diagram with its columns as lines. */
@@ -27,14 +29,19 @@ function turnedDown(diagram) {
     const points = original.map(([x, y]) => [across(y) - left, levels(x)]);
     const port = (id, [, y]) => portOf(places.get(id), y - before.get(id).y);
     const [from, to] = [port(edge.from, original[0]), port(edge.to, original.at(-1))];
-    for (let place = 0; place < points.length && original[place][1] === original[0][1]; place++) points[place][0] = from.x;
-    for (let place = points.length - 1; place >= 0 && original[place][1] === original.at(-1)[1]; place--) points[place][0] = to.x;
+    for (let place = 0; place < points.length && original[place][1] === original[0][1]; place++)
+      points[place][0] = from.x;
+    for (let place = points.length - 1; place >= 0 && original[place][1] === original.at(-1)[1]; place--)
+      points[place][0] = to.x;
     for (const point of points) point[1] = Math.max(from.bottom, Math.min(to.top - ARROW, point[1]));
     points[0][1] = from.bottom;
     points.at(-1)[1] = to.top - ARROW;
     return { ...edge, path: rewritten(edge.path, points), head: `M${to.x},${to.top}l-3.6,-8h7.2Z` };
   });
-  const xs = [...nodes.map((node) => node.x + node.width / 2), ...edges.flatMap((edge) => coordinates(edge.path).map(([x]) => x))];
+  const xs = [
+    ...nodes.map((node) => node.x + node.width / 2),
+    ...edges.flatMap((edge) => coordinates(edge.path).map(([x]) => x)),
+  ];
   const height = Math.max(...nodes.map((node) => node.y + node.height / 2));
   return { ...diagram, absent: diagram.absent ?? [], nodes, edges, width: Math.max(...xs) + 4, height: height + 4 };
 }
@@ -48,7 +55,11 @@ function portOf({ x, y, width, height, kind }, beside) {
 /** Stretches heights so that boxes that were above one another fit beside one another. */
 function spread(nodes) {
   const widest = Math.max(...nodes.map((node) => node.width));
-  const gaps = nodes.flatMap((one) => nodes.filter((other) => other.y > one.y + 1 && Math.abs(other.x - one.x) < (one.width + other.width) / 2).map((other) => other.y - one.y));
+  const gaps = nodes.flatMap((one) =>
+    nodes
+      .filter((other) => other.y > one.y + 1 && Math.abs(other.x - one.x) < (one.width + other.width) / 2)
+      .map((other) => other.y - one.y),
+  );
   const factor = (widest + GAP) / Math.min(48, ...gaps);
   return (y) => y * factor;
 }

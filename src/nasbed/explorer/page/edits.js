@@ -49,8 +49,12 @@ export class Edits {
       return;
     }
     const items = edits.map((edit) => ({
-      edit, words: edit.to, name: present(edit.gain) && edit.gain > 0 ? "gains" : "",
-      detail: present(edit.value) ? `${withUnit(edit.value, this.metric.unit)}  ${signed(edit.gain, this.metric.unit)}` : "not in the table",
+      edit,
+      words: edit.to,
+      name: present(edit.gain) && edit.gain > 0 ? "gains" : "",
+      detail: present(edit.value)
+        ? `${withUnit(edit.value, this.metric.unit)}  ${signed(edit.gain, this.metric.unit)}`
+        : "not in the table",
     }));
     openMenu(anchor, `${edits[0].slot_title}: ${edits[0].from} →`, items, ({ edit }) => this.#take(edit));
   }
@@ -77,9 +81,12 @@ export class Edits {
       if (this.walking !== ticket || this.benchmark !== benchmark) return;
       this.#walk.at = at;
       if (isShown) await this.onText(steps[at].text, { replace: at > 1 && !motionReduced() });
-      else if (!present(steps[at].row)) this.remember(await this.source.architecture(benchmark.id, { text: steps[at].text }));
+      else if (!present(steps[at].row))
+        this.remember(await this.source.architecture(benchmark.id, { text: steps[at].text }));
     }
-    announce(`A local best after ${counted(steps.length - 1, "step")}: ${withUnit(steps.at(-1).value, this.metric.unit)}.`);
+    announce(
+      `A local best after ${counted(steps.length - 1, "step")}: ${withUnit(steps.at(-1).value, this.metric.unit)}.`,
+    );
   }
 
   /** Stop the walk where it is. */
@@ -101,33 +108,93 @@ export class Edits {
     const up = known.filter(({ gain }) => gain > 0).length;
     fill(
       this.root,
-      element("div", { class: "bar" }, element("h2", { id: "edits-title" }, "Single edits"),
-        element("button", { type: "button", id: "uphill", "aria-keyshortcuts": "u", on: { click: () => this.walkUphill() } }, "Walk uphill")),
-      element("p", { class: "caption", id: "edits-note" }, known.length ? `${predicted_by ? `Values predicted by ${predicted_by}, ${withUnit(value, this.metric.unit)} for this one. ` : ""}${up} of ${counted(edits.length + (more ?? 0), "legal edit")} ${up === 1 ? "improves" : "improve"} it.` : "No legal edit has a value here."),
+      element(
+        "div",
+        { class: "bar" },
+        element("h2", { id: "edits-title" }, "Single edits"),
+        element(
+          "button",
+          { type: "button", id: "uphill", "aria-keyshortcuts": "u", on: { click: () => this.walkUphill() } },
+          "Walk uphill",
+        ),
+      ),
+      element(
+        "p",
+        { class: "caption", id: "edits-note" },
+        known.length
+          ? `${predicted_by ? `Values predicted by ${predicted_by}, ${withUnit(value, this.metric.unit)} for this one. ` : ""}${up} of ${counted(edits.length + (more ?? 0), "legal edit")} ${up === 1 ? "improves" : "improve"} it.`
+          : "No legal edit has a value here.",
+      ),
       element("ol", { class: "edits" }, ...edits.slice(0, most).map((edit) => this.#line(edit, widest))),
-      edits.length > most ? element("button", { type: "button", class: "quiet", on: { click: () => this.#list(edits.length) } }, `Show all ${edits.length}`) : null,
+      edits.length > most
+        ? element(
+            "button",
+            { type: "button", class: "quiet", on: { click: () => this.#list(edits.length) } },
+            `Show all ${edits.length}`,
+          )
+        : null,
       ...this.#steps(),
     );
   }
 
   #line(edit, widest) {
     const gains = present(edit.gain) && edit.gain > 0;
-    return element("li", {}, element("button", { type: "button", class: gains ? "edit gains" : "edit", "data-slot": edit.slot, "data-to": edit.to, on: { click: () => this.#take(edit) } },
-      element("span", { class: "what" }, element("small", {}, edit.slot_title), ` ${edit.from} → ${edit.to}`),
-      element("span", { class: "after" }, present(edit.value) ? withUnit(edit.value, this.metric.unit) : "–"),
-      element("span", { class: "gain", vars: { "--share": `${(100 * Math.abs(edit.gain ?? 0)) / widest}%` } }, present(edit.gain) ? signed(edit.gain, this.metric.unit) : "")));
+    return element(
+      "li",
+      {},
+      element(
+        "button",
+        {
+          type: "button",
+          class: gains ? "edit gains" : "edit",
+          "data-slot": edit.slot,
+          "data-to": edit.to,
+          on: { click: () => this.#take(edit) },
+        },
+        element("span", { class: "what" }, element("small", {}, edit.slot_title), ` ${edit.from} → ${edit.to}`),
+        element("span", { class: "after" }, present(edit.value) ? withUnit(edit.value, this.metric.unit) : "–"),
+        element(
+          "span",
+          { class: "gain", vars: { "--share": `${(100 * Math.abs(edit.gain ?? 0)) / widest}%` } },
+          present(edit.gain) ? signed(edit.gain, this.metric.unit) : "",
+        ),
+      ),
+    );
   }
 
   #steps() {
     if (!this.#walk) return [];
     const { steps } = this.#walk;
     const shown = steps.slice(0, this.#walk.at + 1);
-    return [element("h3", {}, `Uphill: ${counted(steps.length - 1, "step")} to a local best`), element("ol", { class: "edits steps", start: 0 }, ...shown.map((step) => {
-      const isHere = step.text === this.details.text;
-      return element("li", {}, element("button", { type: "button", class: "edit", "aria-current": isHere ? "step" : null, on: { click: () => this.onText(step.text) } },
-        element("span", { class: "what" }, step.slot_title ? [element("small", {}, step.slot_title), ` ${step.from} → ${step.to}`] : "start"),
-        element("span", { class: "after" }, withUnit(step.value, this.metric.unit))));
-    }))];
+    return [
+      element("h3", {}, `Uphill: ${counted(steps.length - 1, "step")} to a local best`),
+      element(
+        "ol",
+        { class: "edits steps", start: 0 },
+        ...shown.map((step) => {
+          const isHere = step.text === this.details.text;
+          return element(
+            "li",
+            {},
+            element(
+              "button",
+              {
+                type: "button",
+                class: "edit",
+                "aria-current": isHere ? "step" : null,
+                on: { click: () => this.onText(step.text) },
+              },
+              element(
+                "span",
+                { class: "what" },
+                step.slot_title ? [element("small", {}, step.slot_title), ` ${step.from} → ${step.to}`] : "start",
+              ),
+              element("span", { class: "after" }, withUnit(step.value, this.metric.unit)),
+            ),
+          );
+        }),
+      ),
+    ];
   }
 
   #say(words) {
@@ -136,12 +203,24 @@ export class Edits {
 
   /** Mark the neighbours and the walk on the overview. */
   #mark() {
-    const rows = this.#answer.edits.map(({ row, gain }) => ({ row, gain })).filter(({ row }) => present(row) && row < this.overview.rows);
+    const rows = this.#answer.edits
+      .map(({ row, gain }) => ({ row, gain }))
+      .filter(({ row }) => present(row) && row < this.overview.rows);
     const walked = this.#walk ? this.#walk.steps.slice(0, this.#walk.at + 1) : [];
     this.overview.mark("edits", (scatter) => {
-      const neighbours = rows.map(({ row, gain }) => ring(scatter.at(row), gain > 0 ? "neighbour gains" : "neighbour", 3));
+      const neighbours = rows.map(({ row, gain }) =>
+        ring(scatter.at(row), gain > 0 ? "neighbour gains" : "neighbour", 3),
+      );
       const places = walked.map((step) => this.#placeOfStep(scatter, step)).filter(Boolean);
-      const path = places.length > 1 ? [svg("path", { class: "walk", d: `M${places.map((place) => place.map((each) => each.toFixed(1)).join(",")).join("L")}` })] : [];
+      const path =
+        places.length > 1
+          ? [
+              svg("path", {
+                class: "walk",
+                d: `M${places.map((place) => place.map((each) => each.toFixed(1)).join(",")).join("L")}`,
+              }),
+            ]
+          : [];
       return [...neighbours, ...path, ...places.map((place) => ring(place, "step", 3.5))];
     });
   }

@@ -7,10 +7,13 @@ const STEPS = 500;
 
 /** The filters of a view's text: "key:low:high;key:low:high". */
 export function readFilters(text) {
-  return (text ?? "").split(";").filter(Boolean).map((part) => {
-    const [key, low, high] = part.split(",");
-    return { key: decodeURIComponent(key), low: Number(low), high: Number(high) };
-  });
+  return (text ?? "")
+    .split(";")
+    .filter(Boolean)
+    .map((part) => {
+      const [key, low, high] = part.split(",");
+      return { key: decodeURIComponent(key), low: Number(low), high: Number(high) };
+    });
 }
 
 /** The text of filters, for the view. */
@@ -31,10 +34,19 @@ export function filterMask(rows, filters, columns) {
 /** Show a slider a filter in `root`. `onChange(filters, isDone)` gets the new ones. */
 export function showFilters(root, filters, columns, described, onChange) {
   const others = (filter) => filters.filter((each) => each !== filter);
-  fill(root, ...filters.map((filter) => slider(filter, described.get(filter.key), columns.get(filter.key), {
-    change: (range, isDone) => onChange(filters.map((each) => (each === filter ? Object.assign(filter, range) : each)), isDone),
-    remove: () => onChange(others(filter), true),
-  })));
+  fill(
+    root,
+    ...filters.map((filter) =>
+      slider(filter, described.get(filter.key), columns.get(filter.key), {
+        change: (range, isDone) =>
+          onChange(
+            filters.map((each) => (each === filter ? Object.assign(filter, range) : each)),
+            isDone,
+          ),
+        remove: () => onChange(others(filter), true),
+      }),
+    ),
+  );
 }
 
 /** The range that holds all values of a column. */
@@ -53,14 +65,29 @@ function slider(filter, column, data, { change, remove }) {
   const isWhole = !(data.values instanceof Float32Array);
   const isLog = column.log && range.low > 0;
   const steps = isWhole ? Math.max(1, range.high - range.low) : STEPS;
-  const valueAt = (step) => (isLog ? range.low * (range.high / range.low) ** (step / steps) : range.low + ((range.high - range.low) * step) / steps);
-  const stepOf = (value) => Math.round(steps * (isLog ? Math.log(value / range.low) / Math.log(range.high / range.low) : (value - range.low) / (range.high - range.low || 1)));
+  const valueAt = (step) =>
+    isLog
+      ? range.low * (range.high / range.low) ** (step / steps)
+      : range.low + ((range.high - range.low) * step) / steps;
+  const stepOf = (value) =>
+    Math.round(
+      steps *
+        (isLog
+          ? Math.log(value / range.low) / Math.log(range.high / range.low)
+          : (value - range.low) / (range.high - range.low || 1)),
+    );
   const label = (value) => data.labels?.[value] ?? (isWhole ? String(value) : withUnit(value, column.unit));
   const words = element("output", {});
-  const thumbs = ["low", "high"].map((end) => element("input", {
-    type: "range", min: 0, max: steps, value: present(filter[end]) ? stepOf(filter[end]) : 0, "aria-label": `${end === "low" ? "Lowest" : "Highest"} ${column.title}`,
-    on: { input: () => take(end, false), change: () => take(end, true) },
-  }));
+  const thumbs = ["low", "high"].map((end) =>
+    element("input", {
+      type: "range",
+      min: 0,
+      max: steps,
+      value: present(filter[end]) ? stepOf(filter[end]) : 0,
+      "aria-label": `${end === "low" ? "Lowest" : "Highest"} ${column.title}`,
+      on: { input: () => take(end, false), change: () => take(end, true) },
+    }),
+  );
   const track = element("div", { class: "dual" }, ...thumbs);
 
   function take(end, isDone) {
@@ -81,6 +108,17 @@ function slider(filter, column, data, { change, remove }) {
   }
 
   tell();
-  const close = element("button", { type: "button", class: "quiet", "aria-label": `Remove the filter by ${column.title}`, on: { click: remove } }, "×");
-  return element("div", { class: "filter", role: "group", "aria-label": `Filter by ${column.title}` }, element("span", {}, column.title), track, words, close);
+  const close = element(
+    "button",
+    { type: "button", class: "quiet", "aria-label": `Remove the filter by ${column.title}`, on: { click: remove } },
+    "×",
+  );
+  return element(
+    "div",
+    { class: "filter", role: "group", "aria-label": `Filter by ${column.title}` },
+    element("span", {}, column.title),
+    track,
+    words,
+    close,
+  );
 }

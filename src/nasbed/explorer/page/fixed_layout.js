@@ -25,11 +25,23 @@ export class FixedLayout {
   /** Every change of one slot to another option, as `{slot, slot_title, from, to, row}`, if its row is here. */
   edits(row) {
     const code = this.#code(row);
-    return this.slots.flatMap((slot, place) => this.options.flatMap(({ label }, option) => {
-      if (option === code[place]) return [];
-      const target = this.#rows.get(key(code.with(place, option)));
-      return target === undefined ? [] : [{ slot, slot_title: this.slot_titles[place], from: this.options[code[place]].label, to: label, row: target }];
-    }));
+    return this.slots.flatMap((slot, place) =>
+      this.options.flatMap(({ label }, option) => {
+        if (option === code[place]) return [];
+        const target = this.#rows.get(key(code.with(place, option)));
+        return target === undefined
+          ? []
+          : [
+              {
+                slot,
+                slot_title: this.slot_titles[place],
+                from: this.options[code[place]].label,
+                to: label,
+                row: target,
+              },
+            ];
+      }),
+    );
   }
 
   #code(row) {

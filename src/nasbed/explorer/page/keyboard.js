@@ -21,9 +21,16 @@ const KEYS = [
 /** Listen to keys. `actions` has a function for each of undo, paste, random, uphill, front, drawing, escape. */
 export function listenToKeys(overview, actions) {
   const dialog = byId("keys");
-  fill(dialog, element("h2", { id: "keys-title" }, "Keys"),
-    element("dl", {}, ...KEYS.flatMap(([keys, words]) => [element("dt", {}, element("kbd", {}, keys)), element("dd", {}, words)])),
-    element("form", { method: "dialog" }, element("button", {}, "Close")));
+  fill(
+    dialog,
+    element("h2", { id: "keys-title" }, "Keys"),
+    element(
+      "dl",
+      {},
+      ...KEYS.flatMap(([keys, words]) => [element("dt", {}, element("kbd", {}, keys)), element("dd", {}, words)]),
+    ),
+    element("form", { method: "dialog" }, element("button", {}, "Close")),
+  );
   const help = () => dialog.showModal();
   byId("help").addEventListener("click", help);
   byId("skip").addEventListener("click", (event) => {
@@ -31,7 +38,16 @@ export function listenToKeys(overview, actions) {
     overview.plot.focus();
   });
 
-  const moves = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 100, PageDown: -100, Home: -Infinity, End: Infinity };
+  const moves = {
+    ArrowUp: 1,
+    ArrowRight: 1,
+    ArrowDown: -1,
+    ArrowLeft: -1,
+    PageUp: 100,
+    PageDown: -100,
+    Home: -Infinity,
+    End: Infinity,
+  };
   overview.plot.addEventListener("keydown", (event) => {
     if (event.key in moves) overview.moveCursor(moves[event.key]);
     else if (event.key === "Enter") overview.openCursor();
@@ -39,13 +55,22 @@ export function listenToKeys(overview, actions) {
     event.preventDefault();
   });
 
-  const letters = { "/": actions.paste, o: () => overview.plot.focus(), e: actions.drawing, r: actions.random, u: actions.uphill, p: actions.front, "?": help };
+  const letters = {
+    "/": actions.paste,
+    o: () => overview.plot.focus(),
+    e: actions.drawing,
+    r: actions.random,
+    u: actions.uphill,
+    p: actions.front,
+    "?": help,
+  };
   addEventListener("keydown", (event) => {
     if (dialog.open) return;
     const isTyping = event.target.matches?.("input[type=text], select, textarea");
     if (event.key === "Escape") actions.escape();
     else if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !isTyping) actions.undo();
-    else if (!isTyping && !event.ctrlKey && !event.metaKey && !event.altKey && event.key in letters) letters[event.key]();
+    else if (!isTyping && !event.ctrlKey && !event.metaKey && !event.altKey && event.key in letters)
+      letters[event.key]();
     else return;
     event.preventDefault();
   });

@@ -38,8 +38,18 @@ async function openBenchmark() {
   const ticket = ++openings;
   const { benchmarks } = await source.benchmarks();
   const id = state.get("b") ?? (benchmarks.find((each) => each.default) ?? benchmarks[0]).id;
-  fill(byId("benchmark"), ...["table", "surrogate"].map((kind) => element("optgroup", { label: kind === "table" ? "Tables" : "Surrogates" },
-    ...benchmarks.filter((each) => each.kind === kind).map((each) => option(each.id, each.id, each.id === id)))).filter((group) => group.children.length));
+  fill(
+    byId("benchmark"),
+    ...["table", "surrogate"]
+      .map((kind) =>
+        element(
+          "optgroup",
+          { label: kind === "table" ? "Tables" : "Surrogates" },
+          ...benchmarks.filter((each) => each.kind === kind).map((each) => option(each.id, each.id, each.id === id)),
+        ),
+      )
+      .filter((group) => group.children.length),
+  );
   const described = await source.benchmark(id);
   if (ticket !== openings) return;
   benchmark = described;
@@ -82,7 +92,8 @@ async function showArchitecture() {
   const text = state.get("a");
   const ticket = ++requests;
   const which = text ? { text } : { row: overview.bestRow };
-  const details = text && current?.text === text ? current : await attempt(() => source.architecture(benchmark.id, which));
+  const details =
+    text && current?.text === text ? current : await attempt(() => source.architecture(benchmark.id, which));
   if (!details || ticket !== requests) return;
   current = details;
   panel.show(details, benchmark);
@@ -96,7 +107,9 @@ async function showArchitecture() {
 
 function openRandom() {
   complain("");
-  return attempt(async () => openDetails(await source.architecture(benchmark.id, { random: Math.floor(Math.random() * 2 ** 31) })));
+  return attempt(async () =>
+    openDetails(await source.architecture(benchmark.id, { random: Math.floor(Math.random() * 2 ** 31) })),
+  );
 }
 
 byId("benchmark").addEventListener("change", (event) => {

@@ -7,10 +7,19 @@ let current = null;
 /** Open a menu of `{words, detail, name, chosen}` beside an element; `onChoose(item)`. */
 export function openMenu(anchor, title, items, onChoose) {
   closeMenu();
-  const menu = element("div", { class: "menu", role: "menu", "aria-label": title, on: { keydown: keys, focusout: lookAway } },
+  const menu = element(
+    "div",
+    { class: "menu", role: "menu", "aria-label": title, on: { keydown: keys, focusout: lookAway } },
     element("p", { class: "menu-title", "aria-hidden": "true" }, title),
-    ...items.map((item) => element("button", { type: "button", role: "menuitem", tabindex: -1, class: item.name ?? "", on: { click: () => choose(item) } },
-      element("span", {}, item.words), element("span", { class: "detail" }, item.detail))));
+    ...items.map((item) =>
+      element(
+        "button",
+        { type: "button", role: "menuitem", tabindex: -1, class: item.name ?? "", on: { click: () => choose(item) } },
+        element("span", {}, item.words),
+        element("span", { class: "detail" }, item.detail),
+      ),
+    ),
+  );
   document.body.append(menu);
   place(menu, anchor.getBoundingClientRect());
   current = { menu, anchor };

@@ -1,7 +1,18 @@
 // Numbers as readers of this field write them.
 
-const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
-const DURATIONS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"], [1e-3, "ms"]];
+const PREFIXES = [
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
+const DURATIONS = [
+  [86400, "d"],
+  [3600, "h"],
+  [60, "min"],
+  [1, "s"],
+  [1e-3, "ms"],
+];
 
 /** A number with its digits in groups of three, or a dash for a missing one. */
 export function exact(value) {
@@ -20,7 +31,9 @@ export function short(value, digits = 3) {
   const size = Math.abs(value);
   const prefix = size >= 1e4 ? PREFIXES.find(([factor]) => size >= factor) : undefined;
   if (prefix) return `${rounded(value / prefix[0], digits)} ${prefix[1]}`;
-  return size !== 0 && size < 1e-4 ? value.toExponential(digits - 1) : rounded(value, Math.max(digits, size >= 1000 ? 4 : 0));
+  return size !== 0 && size < 1e-4
+    ? value.toExponential(digits - 1)
+    : rounded(value, Math.max(digits, size >= 1000 ? 4 : 0));
 }
 
 /** A value with its unit: 91.37 %, 2.4 h. */
@@ -61,5 +74,7 @@ function rounded(value, digits) {
 }
 
 function grouped(value) {
-  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f").replace("-", "−");
+  return String(value)
+    .replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f")
+    .replace("-", "−");
 }

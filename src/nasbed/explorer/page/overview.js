@@ -1,14 +1,17 @@
 // The overview: which columns are on the axes and in colour, the brush, the filters, the front, and what they choose.
 
-import { byId, element, fill, option, svg } from "./dom.js";
+import { byId, svg } from "./dom.js";
 import { fullRange, filterMask, readFilters, showFilters, writeFilters } from "./filters.js";
+import { showLegend } from "./legend.js";
 import { announce, attempt } from "./live.js";
 import { counted, exact, present, withUnit } from "./numbers.js";
 import { paretoFront } from "./pareto.js";
-import { CATEGORIES, domainOf, isDiscrete, oneColour, rowColours } from "./scales.js";
+import { domainOf, isDiscrete, oneColour, rowColours } from "./scales.js";
 import { Scatter } from "./scatter.js";
+import { fillSelects } from "./selects.js";
+import { bestAndMean } from "./summary.js";
+import { hideTip, showTip } from "./tip.js";
 
-const GROUPS = { metric: "Metrics", cost: "Costs", operation: "Operations", shape: "Shape", choice: "Choices", proxy: "Zero-cost proxies", method: "Methods" };
 const FRESH = { x: null, y: null, c: null, xs: null, ys: null, f: null, r: null, z: null };
 
 /** The overview of one benchmark at a time. It calls `onPick(row)`; other parts add marks with `mark(name, draw)`. */
@@ -38,10 +41,14 @@ export class Overview {
 
   /** Show another benchmark: its description from the source. */
   async open(benchmark) {
-    Object.assign(this, { benchmark, columns: new Map(), described: new Map(benchmark.columns.map((column) => [column.key, column])) });
+    Object.assign(this, {
+      benchmark,
+      columns: new Map(),
+      described: new Map(benchmark.columns.map((column) => [column.key, column])),
+    });
     this.#order = null;
     this.#cursor = null;
-    this.#fillSelects();
+    fillSelects(benchmark.columns);
     await this.refresh(new Set(["x", "f", "r"]));
   }
 
@@ -57,7 +64,12 @@ export class Overview {
   get xKey() {
     const costs = this.benchmark.columns.filter(({ kind }) => kind === "cost").map(({ key }) => key);
     const preferred = ["parameters", "multiply_adds", "train_time_s"].find((key) => costs.includes(key)) ?? costs[0];
-    return this.#key("x", preferred ?? this.benchmark.columns.find(({ key }) => key !== this.benchmark.objective)?.key ?? this.benchmark.objective);
+    return this.#key(
+      "x",
+      preferred ??
+        this.benchmark.columns.find(({ key }) => key !== this.benchmark.objective)?.key ??
+        this.benchmark.objective,
+    );
   }
 
   /** The row with the best objective. */
@@ -65,7 +77,8 @@ export class Overview {
     const { values } = this.columns.get(this.benchmark.objective);
     const sign = this.isUp(this.benchmark.objective) ? 1 : -1;
     let best = 0;
-    for (let row = 0; row < values.length; row++) if (Number.isFinite(values[row]) && !(sign * values[row] <= sign * values[best])) best = row;
+    for (let row = 0; row < values.length; row++)
+      if (Number.isFinite(values[row]) && !(sign * values[row] <= sign * values[best])) best = row;
     return best;
   }
 
@@ -82,7 +95,9 @@ export class Overview {
     const filters = readFilters(this.state.get("f")).filter(({ key }) => this.described.has(key));
     const colour = this.described.has(this.state.get("c")) ? this.state.get("c") : null;
     const ticket = ++this.#loading;
-    const keys = [this.xKey, this.yKey, this.benchmark.objective, colour, ...filters.map(({ key }) => key)].filter(Boolean);
+    const keys = [this.xKey, this.yKey, this.benchmark.objective, colour, ...filters.map(({ key }) => key)].filter(
+      Boolean,
+    );
     if (!(await attempt(() => this.load(keys))) || ticket !== this.#loading) return;
     this.#showControls(colour, filters);
     this.#filterNow(filters);
@@ -105,13 +120,27 @@ export class Overview {
   /** Draw all points. */
   draw(colour) {
     const style = getComputedStyle(document.documentElement);
-    const of = (name) => style.getPropertyValue(name).split(",").map((each) => each.trim());
-    const colours = colour ? rowColours(this.described.get(colour), this.columns.get(colour), of("--ramp")) : oneColour(this.rows, of("--accent")[0]);
-    this.#showLegend(colour, colours);
+    const of = (name) =>
+      style
+        .getPropertyValue(name)
+        .split(",")
+        .map((each) => each.trim());
+    const colours = colour
+      ? rowColours(this.described.get(colour), this.columns.get(colour), of("--ramp"))
+      : oneColour(this.rows, of("--accent")[0]);
+    const [only] = readFilters(this.state.get("f"))
+      .filter(({ key, low, high }) => key === colour && low === high)
+      .map(({ low }) => low);
+    showLegend(this.described.get(colour), colours, only, (place) => this.#only(colour, place));
     const faint = oneColour(0, of("--pale")[0]).palette;
     const [xZoom, yZoom] = this.#zoomOfView();
     const all = this.state.get("z") === "all";
-    this.scatter.show({ x: this.#axis(this.xKey, "xs", { zoom: xZoom, all }), y: this.#axis(this.yKey, "ys", { zoom: yZoom, all }), colours, faint });
+    this.scatter.show({
+      x: this.#axis(this.xKey, "xs", { zoom: xZoom, all }),
+      y: this.#axis(this.yKey, "ys", { zoom: yZoom, all }),
+      colours,
+      faint,
+    });
     this.plot.dataset.points = this.rows;
   }
 
@@ -139,7 +168,8 @@ export class Overview {
     const rows = this.#ordered();
     if (!rows.length) return;
     const before = this.#cursor === null ? -1 : rows.indexOf(this.#cursor);
-    const place = before < 0 && Number.isFinite(step) ? rows.length - 1 : Math.min(rows.length - 1, Math.max(0, before + step));
+    const place =
+      before < 0 && Number.isFinite(step) ? rows.length - 1 : Math.min(rows.length - 1, Math.max(0, before + step));
     this.#cursor = rows[place];
     this.redraw();
     announce(`${exact(rows.length - place)} of ${exact(rows.length)}: ${this.#words(this.#cursor)}`);
@@ -185,12 +215,16 @@ export class Overview {
 
   #brushOfView() {
     const numbers = (this.state.get("r") ?? "").split(",").map(Number);
-    return numbers.length === 4 && numbers.every(Number.isFinite) ? { x0: numbers[0], x1: numbers[1], y0: numbers[2], y1: numbers[3] } : null;
+    return numbers.length === 4 && numbers.every(Number.isFinite)
+      ? { x0: numbers[0], x1: numbers[1], y0: numbers[2], y1: numbers[3] }
+      : null;
   }
 
   #zoomOfView() {
     const numbers = (this.state.get("z") ?? "").split(",").map(Number);
-    return numbers.length === 4 && numbers.every(Number.isFinite) ? [numbers.slice(0, 2), numbers.slice(2)] : [null, null];
+    return numbers.length === 4 && numbers.every(Number.isFinite)
+      ? [numbers.slice(0, 2), numbers.slice(2)]
+      : [null, null];
   }
 
   #filterNow(filters) {
@@ -201,7 +235,9 @@ export class Overview {
     if (!this.#order) {
       const { values } = this.columns.get(this.benchmark.objective);
       const sign = this.isUp(this.benchmark.objective) ? 1 : -1;
-      this.#order = [...values.keys()].filter((row) => Number.isFinite(values[row])).sort((one, other) => sign * (values[one] - values[other]));
+      this.#order = [...values.keys()]
+        .filter((row) => Number.isFinite(values[row]))
+        .sort((one, other) => sign * (values[one] - values[other]));
     }
     const isChosen = new Uint8Array(this.rows);
     for (const row of this.#chosen ?? []) isChosen[row] = 1;
@@ -211,7 +247,8 @@ export class Overview {
   // --- controls ------------------------------------------------------------------------------------------------------
 
   #wire() {
-    const change = (id, key, more = {}) => byId(id).addEventListener("change", (event) => this.state.set({ [key]: event.target.value, ...more }));
+    const change = (id, key, more = {}) =>
+      byId(id).addEventListener("change", (event) => this.state.set({ [key]: event.target.value, ...more }));
     change("x", "x", { xs: null, z: null, r: null });
     change("y", "y", { ys: null, z: null, r: null });
     change("colour", "c");
@@ -225,31 +262,29 @@ export class Overview {
     byId("clear").addEventListener("click", () => this.clearBrush());
     byId("zoom").addEventListener("click", () => this.state.set({ z: this.state.get("r"), r: null }));
     byId("whole").addEventListener("click", () => this.state.set({ z: "all", r: null }));
-    byId("add-filter").addEventListener("change", (event) => attempt(async () => {
-      const key = event.target.value;
-      event.target.value = "";
-      await this.load([key]);
-      const filters = readFilters(this.state.get("f")).filter((each) => each.key !== key);
-      this.state.set({ f: writeFilters([...filters, { key, ...fullRange(this.columns.get(key)) }]) });
-    }));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.benchmark && this.refresh(new Set(["c"])));
-  }
-
-  #fillSelects() {
-    const kinds = Object.keys(GROUPS).filter((kind) => this.benchmark.columns.some((column) => column.kind === kind));
-    const groups = () => kinds.map((kind) => element("optgroup", { label: GROUPS[kind] },
-      ...this.benchmark.columns.filter((column) => column.kind === kind).map(({ key, title }) => option(key, title))));
-    fill(byId("x"), ...groups());
-    fill(byId("y"), ...groups());
-    fill(byId("colour"), option("", "one colour"), ...groups());
-    fill(byId("add-filter"), option("", "add …"), ...groups());
+    byId("add-filter").addEventListener("change", (event) =>
+      attempt(async () => {
+        const key = event.target.value;
+        event.target.value = "";
+        await this.load([key]);
+        const filters = readFilters(this.state.get("f")).filter((each) => each.key !== key);
+        this.state.set({ f: writeFilters([...filters, { key, ...fullRange(this.columns.get(key)) }]) });
+      }),
+    );
+    matchMedia("(prefers-color-scheme: dark)").addEventListener(
+      "change",
+      () => this.benchmark && this.refresh(new Set(["c"])),
+    );
   }
 
   #showControls(colour, filters) {
     byId("x").value = this.xKey;
     byId("y").value = this.yKey;
     byId("colour").value = colour ?? "";
-    for (const [axis, key] of [["x", this.xKey], ["y", this.yKey]]) {
+    for (const [axis, key] of [
+      ["x", this.xKey],
+      ["y", this.yKey],
+    ]) {
       const button = byId(`${axis}-log`);
       button.setAttribute("aria-pressed", String(this.#isLog(key, `${axis}s`)));
       button.disabled = isDiscrete(this.described.get(key));
@@ -271,20 +306,6 @@ export class Overview {
     });
   }
 
-  #showLegend(colour, { low, high, labels }) {
-    const legend = byId("legend");
-    if (!colour) return fill(legend);
-    const { title, unit } = this.described.get(colour);
-    if (labels) {
-      const [only] = readFilters(this.state.get("f")).filter(({ key, low, high }) => key === colour && low === high).map(({ low }) => low);
-      return fill(legend, ...labels.map((label, place) => element("button", {
-        type: "button", class: "chip", title: `Only ${label}`, "aria-pressed": String(only === undefined || only === place), vars: { "--chip": CATEGORIES[place % CATEGORIES.length] },
-        on: { click: () => this.#only(colour, only === place ? null : place) },
-      }, label)));
-    }
-    return fill(legend, `${title} ${withUnit(low, unit)}`, element("i"), withUnit(high, unit));
-  }
-
   /** Show the points of one category alone; null shows all. */
   #only(key, place) {
     const others = readFilters(this.state.get("f")).filter((each) => each.key !== key);
@@ -298,7 +319,9 @@ export class Overview {
       this.scatter.setBrush(rectangle);
       return;
     }
-    const numbers = rectangle && [rectangle.x0, rectangle.x1, rectangle.y0, rectangle.y1].map((value) => Number(value.toPrecision(6)));
+    const numbers =
+      rectangle &&
+      [rectangle.x0, rectangle.x1, rectangle.y0, rectangle.y1].map((value) => Number(value.toPrecision(6)));
     this.state.set({ r: numbers ? numbers.join(",") : null });
   }
 
@@ -306,21 +329,17 @@ export class Overview {
     this.#chosen = rows;
     this.#front = null;
     const objective = this.described.get(this.benchmark.objective);
-    const { values } = this.columns.get(objective.key);
-    const sign = this.isUp(objective.key) ? 1 : -1;
-    let best = NaN;
-    let sum = 0;
-    let finite = 0;
-    for (let at = 0; at < rows.length; at++) {
-      const value = values[rows[at]];
-      if (!Number.isFinite(value)) continue;
-      sum += value;
-      finite++;
-      if (!(sign * value <= sign * best)) best = value;
-    }
-    const words = rows.length === this.rows ? counted(this.rows, "architecture") : `${exact(rows.length)} of ${counted(this.rows, "architecture")}`;
-    byId("summary").textContent = `${words} · ${this.yKey === objective.key ? "" : `${objective.title}: `}best ${withUnit(best, objective.unit)}, mean ${withUnit(finite ? sum / finite : NaN, objective.unit)}`;
-    this.plot.setAttribute("aria-label", `${this.described.get(this.yKey).title} against ${this.described.get(this.xKey).title}: ${byId("summary").textContent}`);
+    const { best, mean } = bestAndMean(this.columns.get(objective.key).values, rows, this.isUp(objective.key));
+    const words =
+      rows.length === this.rows
+        ? counted(this.rows, "architecture")
+        : `${exact(rows.length)} of ${counted(this.rows, "architecture")}`;
+    byId("summary").textContent =
+      `${words} · ${this.yKey === objective.key ? "" : `${objective.title}: `}best ${withUnit(best, objective.unit)}, mean ${withUnit(mean, objective.unit)}`;
+    this.plot.setAttribute(
+      "aria-label",
+      `${this.described.get(this.yKey).title} against ${this.described.get(this.xKey).title}: ${byId("summary").textContent}`,
+    );
     this.plot.dataset.chosen = rows.length;
     byId("whole").hidden = Boolean(this.#brushOfView()) || this.state.get("z") === "all" || !this.#isPartial();
   }
@@ -336,10 +355,18 @@ export class Overview {
 
   #frontMarks(scatter) {
     if (!this.state.get("p") || byId("front").disabled || !this.#chosen) return [];
-    this.#front ??= paretoFront(this.columns.get(this.xKey).values, this.columns.get(this.yKey).values, this.#chosen, this.isUp(this.xKey), this.isUp(this.yKey));
+    this.#front ??= paretoFront(
+      this.columns.get(this.xKey).values,
+      this.columns.get(this.yKey).values,
+      this.#chosen,
+      this.isUp(this.xKey),
+      this.isUp(this.yKey),
+    );
     const places = this.#front.map((row) => scatter.at(row));
     if (!places.length) return [];
-    const stairs = places.map(([x, y], place) => (place ? `H${x.toFixed(1)}V${y.toFixed(1)}` : `M${x.toFixed(1)},${y.toFixed(1)}`)).join("");
+    const stairs = places
+      .map(([x, y], place) => (place ? `H${x.toFixed(1)}V${y.toFixed(1)}` : `M${x.toFixed(1)},${y.toFixed(1)}`))
+      .join("");
     return [svg("path", { class: "front-line", d: stairs }), ...places.map((place) => ring(place, "front-point", 3.5))];
   }
 
@@ -349,24 +376,23 @@ export class Overview {
   }
 
   #showTip(row) {
-    const tip = byId("tip");
-    tip.hidden = row === null;
-    if (row === null) return;
-    tip.textContent = this.#words(row);
+    if (row === null) return hideTip();
     const [x, y] = this.scatter.at(row);
     const box = this.plot.getBoundingClientRect();
-    const left = box.left + this.scatter.margin.left + x;
-    tip.style.setProperty("left", `${Math.min(left + 14, innerWidth - tip.offsetWidth - 8)}px`);
-    tip.style.setProperty("top", `${box.top + this.scatter.margin.top + y + 14}px`);
+    return showTip(this.#words(row), box.left + this.scatter.margin.left + x, box.top + this.scatter.margin.top + y);
   }
 
   #words(row) {
-    const keys = [...new Set([this.yKey, this.xKey, this.described.has(this.state.get("c")) ? this.state.get("c") : this.yKey])];
-    return keys.map((key) => {
-      const { values, labels } = this.columns.get(key);
-      const { title, unit } = this.described.get(key);
-      return `${title} ${labels?.[values[row]] ?? withUnit(values[row], unit)}`;
-    }).join(" · ");
+    const keys = [
+      ...new Set([this.yKey, this.xKey, this.described.has(this.state.get("c")) ? this.state.get("c") : this.yKey]),
+    ];
+    return keys
+      .map((key) => {
+        const { values, labels } = this.columns.get(key);
+        const { title, unit } = this.described.get(key);
+        return `${title} ${labels?.[values[row]] ?? withUnit(values[row], unit)}`;
+      })
+      .join(" · ");
   }
 }
 

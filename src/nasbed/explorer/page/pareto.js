@@ -6,7 +6,11 @@ const BINS = 1024;
 export function paretoFront(x, y, chosen, xUp, yUp) {
   const xSign = xUp ? -1 : 1;
   const ySign = yUp ? -1 : 1;
-  const rows = candidates(chosen, (row) => xSign * x[row], (row) => ySign * y[row]);
+  const rows = candidates(
+    chosen,
+    (row) => xSign * x[row],
+    (row) => ySign * y[row],
+  );
   rows.sort((one, other) => xSign * (x[one] - x[other]) || ySign * (y[one] - y[other]));
   let best = Infinity;
   return rows.filter((row) => {

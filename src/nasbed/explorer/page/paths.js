@@ -39,9 +39,18 @@ export function incumbentAt(run, time_s) {
 export function standings({ runs, methods, maximise }, time_s) {
   return methods.map((method) => {
     const own = runs.filter((run) => run.method === method);
-    const values = own.map((run) => [run, incumbentAt(run, time_s)]).filter(([, place]) => place !== null).map(([run, place]) => run.value[place]);
+    const values = own
+      .map((run) => [run, incumbentAt(run, time_s)])
+      .filter(([, place]) => place !== null)
+      .map(([run, place]) => run.value[place]);
     const evaluations = own.reduce((sum, run) => sum + doneAt(run, time_s), 0);
     const best = values.length ? (maximise ? Math.max(...values) : Math.min(...values)) : NaN;
-    return { method, runs: own.length, evaluations, best, mean: values.reduce((sum, value) => sum + value, 0) / values.length };
+    return {
+      method,
+      runs: own.length,
+      evaluations,
+      best,
+      mean: values.reduce((sum, value) => sum + value, 0) / values.length,
+    };
   });
 }

@@ -20,7 +20,10 @@ export class Raster {
     this.blue = new Float32Array(size);
     this.image = new ImageData(width, height);
     this.pixels = new Uint32Array(this.image.data.buffer);
-    this.opacities = Uint8ClampedArray.from({ length: LEVELS }, (_, level) => 255 * (1 - (1 - opacity) ** (level / STEPS)));
+    this.opacities = Uint8ClampedArray.from(
+      { length: LEVELS },
+      (_, level) => 255 * (1 - (1 - opacity) ** (level / STEPS)),
+    );
   }
 
   /** The image of some rows. `x`, `y`: pixels; `colours`: the place of each row in `palette` (red, green, blue …). */
@@ -71,7 +74,8 @@ export class Raster {
           continue;
         }
         const level = Math.min(LEVELS - 1, Math.ceil(sum * STEPS));
-        pixels[target] = (opacities[level] << 24) | ((blue[place] / sum) << 16) | ((green[place] / sum) << 8) | (red[place] / sum);
+        pixels[target] =
+          (opacities[level] << 24) | ((blue[place] / sum) << 16) | ((green[place] / sum) << 8) | (red[place] / sum);
       }
     }
     return this.image;

@@ -10,8 +10,21 @@ const TAIL = 0.05;
 
 /** Categories in Okabe and Ito's colours, as in all figures of nasbed; then Tol's muted ones, for tables with many methods. */
 export const CATEGORIES = [
-  "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98",
-  "#882255", "#44aa99", "#999933", "#6a5acd", "#aa4499", "#117733", "#ddcc77", "#a0522d",
+  "#0072b2",
+  "#d55e00",
+  "#009e73",
+  "#cc79a7",
+  "#e69f00",
+  "#56b4e9",
+  "#8a8f98",
+  "#882255",
+  "#44aa99",
+  "#999933",
+  "#6a5acd",
+  "#aa4499",
+  "#117733",
+  "#ddcc77",
+  "#a0522d",
 ];
 
 /** Whether the values of a column are few whole numbers, which would lie on top of one another. */
@@ -49,8 +62,13 @@ export function axisTicks(scale, column, labels, apart) {
   const wanted = Math.max(3, Math.min(MOST_TICKS, Math.floor(Math.abs(to - from) / (1.6 * apart))));
   const [low, high] = scale.domain();
   if (isDiscrete(column)) {
-    const whole = scaleLinear().domain([low, high]).ticks(Math.min(12, high - low)).filter(Number.isInteger);
-    return whole.filter((value) => !labels || labels[value] !== undefined).map((value) => ({ value, label: labels ? labels[value] : String(value) }));
+    const whole = scaleLinear()
+      .domain([low, high])
+      .ticks(Math.min(12, high - low))
+      .filter(Number.isInteger);
+    return whole
+      .filter((value) => !labels || labels[value] !== undefined)
+      .map((value) => ({ value, label: labels ? labels[value] : String(value) }));
   }
   const ticks = scale.ticks(wanted);
   const labelled = [];
@@ -80,10 +98,14 @@ function spreadOf(scale, column, values) {
   }
   const sorted = [...distinct].filter((value) => Number.isFinite(scale(value))).sort((one, other) => one - other);
   const most = isDiscrete(column) ? Infinity : 7;
-  return new Map(sorted.map((value, place) => {
-    const gaps = [sorted[place - 1], sorted[place + 1]].filter((other) => other !== undefined).map((other) => Math.abs(scale(other) - scale(value)));
-    return [value, Math.min(most, 0.42 * Math.min(...gaps, 60))];
-  }));
+  return new Map(
+    sorted.map((value, place) => {
+      const gaps = [sorted[place - 1], sorted[place + 1]]
+        .filter((other) => other !== undefined)
+        .map((other) => Math.abs(scale(other) - scale(value)));
+      return [value, Math.min(most, 0.42 * Math.min(...gaps, 60))];
+    }),
+  );
 }
 
 /** One colour for all rows. */
@@ -103,9 +125,15 @@ export function rowColours(column, { values, labels }, steps) {
   const low = quantileSorted(sorted, isWide ? 0.02 : 0) ?? 0;
   const high = quantileSorted(sorted, isWide ? 0.98 : 1) ?? 1;
   const isLog = column.log && low > 0;
-  const place = (isLog ? scaleLog() : scaleLinear()).domain([low, high > low ? high : low + 1]).range([0, 254]).clamp(true);
-  for (let row = 0; row < values.length; row++) indices[row] = Number.isFinite(values[row]) ? Math.round(place(values[row])) : 255;
-  const ramp = scaleLinear().domain(steps.map((_, step) => (254 * step) / (steps.length - 1))).range(steps);
+  const place = (isLog ? scaleLog() : scaleLinear())
+    .domain([low, high > low ? high : low + 1])
+    .range([0, 254])
+    .clamp(true);
+  for (let row = 0; row < values.length; row++)
+    indices[row] = Number.isFinite(values[row]) ? Math.round(place(values[row])) : 255;
+  const ramp = scaleLinear()
+    .domain(steps.map((_, step) => (254 * step) / (steps.length - 1)))
+    .range(steps);
   return { indices, palette: rgb([...Array.from({ length: 255 }, (_, level) => ramp(level)), "#8a8f98"]), low, high };
 }
 
@@ -138,5 +166,10 @@ function rgb(colours) {
 
 function channels(colour) {
   const parts = /^#(..)(..)(..)$/.exec(colour);
-  return parts ? parts.slice(1).map((part) => parseInt(part, 16)) : colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+  return parts
+    ? parts.slice(1).map((part) => parseInt(part, 16))
+    : colour
+        .match(/[\d.]+/g)
+        .slice(0, 3)
+        .map(Number);
 }

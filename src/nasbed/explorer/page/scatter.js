@@ -102,7 +102,8 @@ export class Scatter {
     this.margin = margin;
     this.width = Math.max(40, Math.floor(width - margin.left - margin.right));
     this.height = Math.max(40, Math.floor(height - margin.top - margin.bottom));
-    for (const group of [this.frame, this.overlay]) group.setAttribute("transform", `translate(${margin.left},${margin.top})`);
+    for (const group of [this.frame, this.overlay])
+      group.setAttribute("transform", `translate(${margin.left},${margin.top})`);
     this.window.setAttribute("width", this.width + 20);
     this.window.setAttribute("height", this.height + 20);
     const { x, y } = this.#view;
@@ -123,7 +124,10 @@ export class Scatter {
     const radius = Math.min(pointRadius(count, wide * tall), LARGEST * ratio);
     const opacity = Math.max(0.12, Math.min(0.8, 60 / Math.sqrt(count)));
     this.raster = new Raster(wide, tall, radius, opacity);
-    this.scaled = ratio === 1 ? this.places : { x: this.places.x.map((place) => place * ratio), y: this.places.y.map((place) => place * ratio) };
+    this.scaled =
+      ratio === 1
+        ? this.places
+        : { x: this.places.x.map((place) => place * ratio), y: this.places.y.map((place) => place * ratio) };
     for (const canvas of [this.context, this.focus]) {
       Object.assign(canvas, { width: wide, height: tall });
       canvas.style.setProperty("left", `${this.margin.left}px`);
@@ -153,12 +157,15 @@ export class Scatter {
   /** The rows that are on the picture, in the filter and in the brush. */
   #choose() {
     const { x, y } = this.places;
-    const { left, right, top, bottom } = this.#brush ? this.#pixels(this.#brush) : { left: 0, right: this.width, top: 0, bottom: this.height };
+    const { left, right, top, bottom } = this.#brush
+      ? this.#pixels(this.#brush)
+      : { left: 0, right: this.width, top: 0, bottom: this.height };
     const filter = this.#filter;
     const rows = new Uint32Array(x.length);
     let count = 0;
     for (let row = 0; row < x.length; row++) {
-      if (x[row] >= left && x[row] <= right && y[row] >= top && y[row] <= bottom && filter[row] === 1) rows[count++] = row;
+      if (x[row] >= left && x[row] <= right && y[row] >= top && y[row] <= bottom && filter[row] === 1)
+        rows[count++] = row;
     }
     return rows.subarray(0, count);
   }
@@ -168,7 +175,8 @@ export class Scatter {
     this.brush.toggleAttribute("hidden", !rectangle);
     if (rectangle) {
       const { left, right, top, bottom } = rectangle;
-      for (const [name, value] of Object.entries({ x: left, y: top, width: right - left, height: bottom - top })) this.brush.setAttribute(name, value);
+      for (const [name, value] of Object.entries({ x: left, y: top, width: right - left, height: bottom - top }))
+        this.brush.setAttribute(name, value);
     }
     fill(this.marks, ...(this.drawMarks?.(this) ?? []));
   }
@@ -177,7 +185,12 @@ export class Scatter {
     const [left, bottom] = this.place(x0, y0);
     const [right, top] = this.place(x1, y1);
     const inside = (value, most) => Math.min(most, Math.max(0, value));
-    return { left: inside(left, this.width), right: inside(right, this.width), top: inside(top, this.height), bottom: inside(bottom, this.height) };
+    return {
+      left: inside(left, this.width),
+      right: inside(right, this.width),
+      top: inside(top, this.height),
+      bottom: inside(bottom, this.height),
+    };
   }
 
   // --- the pointer ---------------------------------------------------------------------------------------------------
@@ -221,8 +234,12 @@ export class Scatter {
 
   #values(from, to) {
     const inside = (value, most) => Math.min(most, Math.max(0, value));
-    const across = [from[0], to[0]].map((place) => this.x.scale.invert(inside(place, this.width))).sort((one, other) => one - other);
-    const along = [from[1], to[1]].map((place) => this.y.scale.invert(inside(place, this.height))).sort((one, other) => one - other);
+    const across = [from[0], to[0]]
+      .map((place) => this.x.scale.invert(inside(place, this.width)))
+      .sort((one, other) => one - other);
+    const along = [from[1], to[1]]
+      .map((place) => this.y.scale.invert(inside(place, this.height)))
+      .sort((one, other) => one - other);
     return { x0: across[0], x1: across[1], y0: along[0], y1: along[1] };
   }
 

@@ -1,16 +1,16 @@
 // Recorded searches over the overview: paths of methods, a time slider that plays, and two runs side by side.
 
-import { drawnCell } from "./cell.js";
 import { byId, element, fill, motionReduced, option, svg } from "./dom.js";
 import { announce, attempt } from "./live.js";
 import { counted, duration, exact, present, withUnit } from "./numbers.js";
-import { doneAt, incumbentAt, preparedPaths, standings } from "./paths.js";
+import { doneAt, preparedPaths, standings } from "./paths.js";
 import { CATEGORIES } from "./scales.js";
+import { SideBySide } from "./side_by_side.js";
 
 const STEPS = 1000;
 const PLAY_MS = 9000;
 const MOST_DOTS = 1500;
-const CHART = { width: 320, height: 110 };
+const SIDES = ["sa", "sb"];
 
 /** The part of the page for runs folders. */
 export class Searches {
@@ -18,7 +18,6 @@ export class Searches {
   #hidden = new Set();
   #playing = 0;
   #step = STEPS;
-  #drawn = ["", ""];
 
   constructor({ source, state, overview, onText }) {
     Object.assign(this, { source, state, overview, onText, root: byId("searches") });
@@ -29,10 +28,25 @@ export class Searches {
     this.folders = (await attempt(() => this.source.runs())) ?? [];
     this.root.hidden = !this.folders.length;
     if (!this.folders.length) return;
-    this.select = element("select", { id: "folder", on: { change: (event) => this.#choose(event.target.value) } }, option("", "none"),
-      ...this.folders.map(({ name, runs, methods }) => option(name, `${name} (${counted(methods.length, "method")}, ${counted(runs, "run")})`)));
+    this.select = element(
+      "select",
+      { id: "folder", on: { change: (event) => this.#choose(event.target.value) } },
+      option("", "none"),
+      ...this.folders.map(({ name, runs, methods }) =>
+        option(name, `${name} (${counted(methods.length, "method")}, ${counted(runs, "run")})`),
+      ),
+    );
     this.body = element("div", { class: "searches-body" });
-    fill(this.root, element("div", { class: "bar" }, element("h2", { id: "searches-title" }, "Searches"), element("div", { class: "axis" }, element("label", { for: "folder" }, "Runs"), this.select)), this.body);
+    fill(
+      this.root,
+      element(
+        "div",
+        { class: "bar" },
+        element("h2", { id: "searches-title" }, "Searches"),
+        element("div", { class: "axis" }, element("label", { for: "folder" }, "Runs"), this.select),
+      ),
+      this.body,
+    );
     await this.refresh(new Set(["s"]));
   }
 
@@ -40,7 +54,7 @@ export class Searches {
   async refresh(changed) {
     if (!this.folders?.length) return;
     if (changed.has("s") || changed.has("b")) await this.#load();
-    else if (["t", "sa", "sb"].some((key) => changed.has(key))) {
+    else if (["t", ...SIDES].some((key) => changed.has(key))) {
       this.#step = this.#stepOfView;
       this.#update();
     }
@@ -58,8 +72,11 @@ export class Searches {
 
   #choose(name) {
     const folder = this.folders.find((each) => each.name === name);
-    const moves = folder && folder.benchmark !== this.overview.benchmark.id ? { ...this.overview.freshView, b: folder.benchmark, a: null } : {};
-    this.state.set({ ...moves, s: name || null, t: null, sa: null, sb: null });
+    const moves =
+      folder && folder.benchmark !== this.overview.benchmark.id
+        ? { ...this.overview.freshView, b: folder.benchmark, a: null }
+        : {};
+    this.state.set({ ...moves, s: name || null, t: null, ...Object.fromEntries(SIDES.map((key) => [key, null])) });
   }
 
   async #load() {
@@ -67,7 +84,6 @@ export class Searches {
     const name = this.state.get("s");
     this.select.value = name ?? "";
     this.#paths = null;
-    this.#drawn = ["", ""];
     const folder = this.folders.find((each) => each.name === name);
     if (folder && folder.benchmark === this.overview.benchmark.id) {
       const answer = await attempt(() => this.source.paths(name));
@@ -82,7 +98,18 @@ export class Searches {
 
   /** A hint that a folder's runs are on another benchmark. */
   #elsewhere({ name, benchmark }) {
-    return [element("p", { class: "caption" }, `These runs are on ${benchmark}. `, element("button", { type: "button", class: "text", on: { click: () => this.#choose(name) } }, "Show that benchmark"))];
+    return [
+      element(
+        "p",
+        { class: "caption" },
+        `These runs are on ${benchmark}. `,
+        element(
+          "button",
+          { type: "button", class: "text", on: { click: () => this.#choose(name) } },
+          "Show that benchmark",
+        ),
+      ),
+    ];
   }
 
   get #time() {
@@ -94,10 +121,6 @@ export class Searches {
     return Number.isFinite(step) ? Math.max(0, Math.min(STEPS, step)) : STEPS;
   }
 
-  #runOf(key, fallback) {
-    return this.#paths.runs[Number(this.state.get(key) ?? fallback)] ?? this.#paths.runs[0];
-  }
-
   #colour(method) {
     return CATEGORIES[this.#paths.methods.indexOf(method) % CATEGORIES.length];
   }
@@ -105,28 +128,56 @@ export class Searches {
   // --- controls ------------------------------------------------------------------------------------------------------
 
   #build() {
-    this.slider = element("input", { type: "range", id: "time", min: 0, max: STEPS, "aria-label": "Time of the searches",
-      on: { input: (event) => this.#showStep(Number(event.target.value)), change: () => this.#keepTime(), pointerdown: () => this.stop(), keydown: () => this.stop() } });
-    this.play = element("button", { type: "button", id: "play", on: { click: () => (this.#playing ? this.stop() : this.#start()) } }, "Play");
+    this.slider = element("input", {
+      type: "range",
+      id: "time",
+      min: 0,
+      max: STEPS,
+      "aria-label": "Time of the searches",
+      on: {
+        input: (event) => this.#showStep(Number(event.target.value)),
+        change: () => this.#keepTime(),
+        pointerdown: () => this.stop(),
+        keydown: () => this.stop(),
+      },
+    });
+    this.play = element(
+      "button",
+      { type: "button", id: "play", on: { click: () => (this.#playing ? this.stop() : this.#start()) } },
+      "Play",
+    );
     this.clock = element("output", { class: "clock" });
     this.table = element("tbody");
-    const second = this.#paths.runs.findIndex(({ method }) => method !== this.#paths.runs[0]?.method);
-    this.sides = [["sa", 0], ["sb", second < 0 ? Math.min(1, this.#paths.runs.length - 1) : second]].map(([key, fallback]) => this.#side(key, fallback));
-    fill(this.body,
+    this.pair = new SideBySide(this.#paths, {
+      choice: (side) => this.state.get(SIDES[side]),
+      choose: (side, index) => this.state.set({ [SIDES[side]]: index }),
+      colour: (method) => this.#colour(method),
+      details: (text) => this.source.architecture(this.overview.benchmark.id, { text }),
+      open: this.onText,
+    });
+    fill(
+      this.body,
       element("div", { class: "time" }, this.play, this.slider, this.clock),
-      element("table", { class: "standings" }, element("thead", {}, element("tr", {}, ...["method", "runs", "evaluations", "mean incumbent", "best"].map((words, place) => element("th", { scope: "col", class: place ? "number" : "" }, words)))), this.table),
+      element(
+        "table",
+        { class: "standings" },
+        element(
+          "thead",
+          {},
+          element(
+            "tr",
+            {},
+            ...["method", "runs", "evaluations", "mean incumbent", "best"].map((words, place) =>
+              element("th", { scope: "col", class: place ? "number" : "" }, words),
+            ),
+          ),
+        ),
+        this.table,
+      ),
       element("h3", {}, "Two runs side by side"),
-      element("div", { class: "pair" }, ...this.sides.map(({ root }) => root)));
+      this.pair.root,
+    );
     this.#update();
-  }
-
-  #side(key, fallback) {
-    const select = element("select", { "aria-label": key === "sa" ? "First run" : "Second run", on: { change: (event) => this.state.set({ [key]: event.target.value }) } },
-      ...this.#paths.runs.map(({ name, index }) => option(String(index), name)));
-    const chart = element("div");
-    const words = element("p", { class: "caption" });
-    const cell = element("div", { class: "incumbent" });
-    return { key, fallback, select, chart, words, cell, root: element("div", { class: "side-run" }, select, chart, words, cell) };
   }
 
   #showStep(step) {
@@ -161,10 +212,34 @@ export class Searches {
     this.slider.value = this.#step;
     this.slider.setAttribute("aria-valuetext", duration(time_s));
     this.clock.textContent = `${duration(time_s)} of ${duration(this.#paths.end_s)}`;
-    fill(this.table, ...standings(this.#paths, time_s).map(({ method, runs, evaluations, mean, best }) => element("tr", {},
-      element("th", { scope: "row" }, element("button", { type: "button", class: "chip", "aria-pressed": String(!this.#hidden.has(method)), vars: { "--chip": this.#colour(method) }, on: { click: () => this.#toggle(method) } }, method)),
-      ...[exact(runs), exact(evaluations), withUnit(mean, unit), withUnit(best, unit)].map((words) => element("td", { class: "number" }, words)))));
-    for (const side of this.sides) this.#updateSide(side, time_s, unit);
+    fill(
+      this.table,
+      ...standings(this.#paths, time_s).map(({ method, runs, evaluations, mean, best }) =>
+        element(
+          "tr",
+          {},
+          element(
+            "th",
+            { scope: "row" },
+            element(
+              "button",
+              {
+                type: "button",
+                class: "chip",
+                "aria-pressed": String(!this.#hidden.has(method)),
+                vars: { "--chip": this.#colour(method) },
+                on: { click: () => this.#toggle(method) },
+              },
+              method,
+            ),
+          ),
+          ...[exact(runs), exact(evaluations), withUnit(mean, unit), withUnit(best, unit)].map((words) =>
+            element("td", { class: "number" }, words),
+          ),
+        ),
+      ),
+    );
+    this.pair.show(time_s, unit, Boolean(this.#playing));
     this.overview.redraw();
   }
 
@@ -172,44 +247,6 @@ export class Searches {
     if (!this.#hidden.delete(method)) this.#hidden.add(method);
     announce(`${method} ${this.#hidden.has(method) ? "hidden" : "shown"}`);
     this.#update();
-  }
-
-  // --- two runs ------------------------------------------------------------------------------------------------------
-
-  #updateSide(side, time_s, unit) {
-    const run = this.#runOf(side.key, side.fallback);
-    side.select.value = String(run.index);
-    fill(side.chart, this.#chart(run, time_s));
-    const place = incumbentAt(run, time_s);
-    side.words.textContent = `${counted(doneAt(run, time_s), "evaluation")}, incumbent ${place === null ? "–" : withUnit(run.value[place], unit)}`;
-    const number = this.sides.indexOf(side);
-    const text = place === null ? "" : this.#paths.architectures[run.architecture[place]];
-    if (text === this.#drawn[number] || this.#playing) return;
-    this.#drawn[number] = text;
-    if (!text) fill(side.cell);
-    else attempt(() => this.#drawIncumbent(side, number, text));
-  }
-
-  async #drawIncumbent(side, number, text) {
-    const details = await this.source.architecture(this.overview.benchmark.id, { text });
-    if (this.#drawn[number] !== text) return;
-    const still = details.diagram.map((diagram) => ({ ...diagram, absent: [], nodes: diagram.nodes.map((node) => ({ ...node, edit: null })), edges: diagram.edges.map((edge) => ({ ...edge, edit: null })) }));
-    fill(side.cell, ...still.map((diagram) => drawnCell(diagram, side.cell.clientWidth, () => {})),
-      element("button", { type: "button", on: { click: () => this.onText(text) } }, "Open this incumbent"));
-  }
-
-  /** The incumbent's value over time, both runs on the same axes. */
-  #chart(run, time_s) {
-    const both = this.sides?.map((side) => this.#runOf(side.key, side.fallback)) ?? [run];
-    const values = both.flatMap((each) => each.incumbents.map((place) => each.value[place])).filter(present);
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    const x = (time) => (CHART.width * time) / (this.#paths.end_s || 1);
-    const y = (value) => 6 + (CHART.height - 12) * (1 - (value - low) / (high - low || 1));
-    const stairs = run.incumbents.map((place, at) => `${at ? "H" : "M"}${x(run.time_s[place]).toFixed(1)}${at ? "V" : ","}${y(run.value[place]).toFixed(1)}`).join("");
-    return svg("svg", { class: "curve", viewBox: `0 0 ${CHART.width} ${CHART.height}`, role: "img", "aria-label": `Incumbent of ${run.name} over time` },
-      svg("path", { class: "frame", d: `M0,0V${CHART.height}H${CHART.width}` }),
-      run.incumbents.length ? svg("path", { class: "line", d: `${stairs}H${x(run.end_s).toFixed(1)}`, stroke: this.#colour(run.method) }) : null,
-      svg("line", { class: "now", x1: x(time_s), x2: x(time_s), y1: 0, y2: CHART.height }));
   }
 
   // --- marks ---------------------------------------------------------------------------------------------------------
@@ -223,11 +260,27 @@ export class Searches {
       const from = Math.max(0, done - Math.floor(MOST_DOTS / this.#paths.runs.length));
       for (let place = from; place < done; place++) {
         const spot = this.#spot(scatter, run, place);
-        if (spot) marks.push(svg("circle", { class: "evaluated", cx: spot[0].toFixed(1), cy: spot[1].toFixed(1), r: 2, fill: colour }));
+        if (spot)
+          marks.push(
+            svg("circle", { class: "evaluated", cx: spot[0].toFixed(1), cy: spot[1].toFixed(1), r: 2, fill: colour }),
+          );
       }
-      const way = run.incumbents.filter((place) => place < done).map((place) => this.#spot(scatter, run, place)).filter(Boolean);
-      if (way.length > 1) marks.push(svg("path", { class: "search-path", stroke: colour, d: `M${way.map((spot) => spot.map((each) => each.toFixed(1)).join(",")).join("L")}` }));
-      if (way.length) marks.push(svg("circle", { class: "incumbent-mark", cx: way.at(-1)[0], cy: way.at(-1)[1], r: 5, fill: colour }));
+      const way = run.incumbents
+        .filter((place) => place < done)
+        .map((place) => this.#spot(scatter, run, place))
+        .filter(Boolean);
+      if (way.length > 1)
+        marks.push(
+          svg("path", {
+            class: "search-path",
+            stroke: colour,
+            d: `M${way.map((spot) => spot.map((each) => each.toFixed(1)).join(",")).join("L")}`,
+          }),
+        );
+      if (way.length)
+        marks.push(
+          svg("circle", { class: "incumbent-mark", cx: way.at(-1)[0], cy: way.at(-1)[1], r: 5, fill: colour }),
+        );
     }
     return marks;
   }

@@ -19,7 +19,8 @@ export class State {
   /** Change the view; null removes a key. `replace` leaves no step to go back to. */
   set(changes, { replace = false } = {}) {
     const after = { ...this.#values, ...changes };
-    for (const key of Object.keys(after)) if (after[key] === null || after[key] === undefined || after[key] === "") delete after[key];
+    for (const key of Object.keys(after))
+      if (after[key] === null || after[key] === undefined || after[key] === "") delete after[key];
     const hash = formatted(after);
     if (hash === location.hash) return;
     const depth = (history.state?.depth ?? 0) + (replace ? 0 : 1);
@@ -44,7 +45,9 @@ export class State {
 
   #take(after) {
     const before = this.#values;
-    const changed = new Set([...Object.keys(before), ...Object.keys(after)].filter((key) => before[key] !== after[key]));
+    const changed = new Set(
+      [...Object.keys(before), ...Object.keys(after)].filter((key) => before[key] !== after[key]),
+    );
     this.#values = after;
     if (changed.size) for (const listener of this.#listeners) listener(changed);
   }

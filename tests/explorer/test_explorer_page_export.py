@@ -98,6 +98,37 @@ def test_exported_file_opens_from_disk_and_is_edited(browser: Any, exported: Pat
 
 
 @pytest.mark.browser
+def test_rows_without_details_are_drawn_and_edited_too(
+    browser: Any, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nasbed.explorer.export.MOST_DETAILED", 10)
+    file = table.parent / "few-details.html"
+    assert write_export(Catalogue(str(table)), file) == "78 architectures, 10 of them with details"
+    benchmark = nasbed.load(table)
+    space, objective = benchmark.space, benchmark.objective
+    page = Page(browser, file.as_uri())
+    names = ["none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3"]
+    slots = ["1<-0", "2<-0", "2<-1", "3<-0", "3<-1", "3<-2"]
+    held = {
+        arch: [edit for edit in space.edits(arch) if benchmark.holds(edit.arch)] for arch in benchmark.architectures()
+    }
+    compared = 0
+    for arch, edits in sorted(held.items(), key=lambda each: -len(each[1]))[:4]:
+        page.open(f"a={quote(space.format(arch))}")
+        boxes = {box.get_attribute("data-slot"): box.text for box in page.all(".cell .node.slot")}
+        assert boxes == {slot: names[code] for slot, code in zip(slots, arch.code, strict=True)}
+        if "Python" in page.find("#details").text:
+            continue
+        compared += len(edits)
+        values = {(edit.choice, edit.after): benchmark.expected(edit.arch).values[objective] for edit in edits}
+        script = "return [...document.querySelectorAll('button.edit[data-slot]')].map(e => [e.dataset.slot, e.dataset.to, e.children[1].textContent])"
+        assert {tuple(edit) for edit in page.run(script)} == {
+            (*edit, f"{value:.2f} %") for edit, value in values.items()
+        }
+    assert compared > 2
+
+
+@pytest.mark.browser
 def test_hostile_texts_of_a_file_stay_text(browser: Any, exported: Path, tmp_path: Path) -> None:
     """Every text that a table could bring, replaced by markup: nothing of it becomes an element."""
     content = exported.read_text(encoding="utf-8")
@@ -119,6 +150,8 @@ def test_hostile_texts_of_a_file_stay_text(browser: Any, exported: Path, tmp_pat
         "head",
         "fill",
         "points",
+        "codes",
+        "slots",
         "objective",
         "test",
     }

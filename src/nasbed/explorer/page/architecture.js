@@ -9,7 +9,7 @@ import { duration, exact, percent, present, short, withUnit } from "./numbers.js
 const UNDRAWN = "There is no drawing of this architecture here.";
 const HINT = "Click an operation or an edge to change it.";
 
-/** Shows the details of an architecture. `onSlot(slot, element)` opens a menu of edits, `onText(text)` another architecture. */
+/** Shows the details of an architecture. `onSlot(slot, element)` opens a menu of edits, `onText(text)` another one. */
 export class ArchitecturePanel {
   #current = null;
 

@@ -50,7 +50,7 @@ export function drawMarginals(group, bins, rows, width, margin) {
   );
 }
 
-/** The bin of every place along an axis, and how many points each bin holds; the last bin is for points off the picture. */
+/** The bin of every place along an axis, and how many points each holds; the last bin is for points off the picture. */
 export function binned(places, length) {
   const count = Math.max(1, Math.ceil(length / BIN));
   const bins = new Uint16Array(places.length);

@@ -1,6 +1,7 @@
 // Where answers come from: one interface, from the API of a server or from the data inside an exported page.
 
 import { FixedLayout } from "./fixed_layout.js";
+import { exact } from "./numbers.js";
 import { unpacked } from "./points.js";
 
 /** The source of this page. */
@@ -71,12 +72,18 @@ class ExportSource {
   }
 
   async benchmark() {
-    const notes = [this.#data.row_note ?? this.#data.benchmark.sampled, this.#data.details_note].filter(Boolean);
+    const notes = [this.#data.row_note ?? this.#data.benchmark.sampled, this.#detailsNote].filter(Boolean);
     return { ...this.#data.benchmark, siblings: [], sampled: notes.join("; ") || null };
   }
 
   async points() {
     return this.#points;
+  }
+
+  /** Which rows have all details, in words. */
+  get #detailsNote() {
+    if (!this.#layout || !this.#data.details_note) return this.#data.details_note;
+    return `${exact(Object.keys(this.#data.details).length)} of ${exact(this.#data.texts.length)} architectures have noise, other datasets and notations in this file`;
   }
 
   async architecture(id, which) {

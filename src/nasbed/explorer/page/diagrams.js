@@ -1,5 +1,5 @@
-// Where the boxes and arrows of a drawn cell lie: as they come, from left to right, or turned to run downwards where that is
-// easier to read in the place there is.
+// Where the boxes and arrows of a drawn cell lie: as they come, from left to right, or turned to run downwards where
+// that is easier to read in the place there is.
 
 const GAP = 9;
 const LEVEL = 46;

@@ -101,11 +101,10 @@ export class Edits {
   }
 
   #list(most) {
-    const { edits, more, predicted_by, value } = this.#answer;
+    const { edits } = this.#answer;
     this.root.hidden = false;
     const known = edits.filter(({ value }) => present(value));
     const widest = Math.max(1e-12, ...known.slice(0, most).map(({ gain }) => Math.abs(gain)));
-    const up = known.filter(({ gain }) => gain > 0).length;
     fill(
       this.root,
       element(
@@ -118,13 +117,7 @@ export class Edits {
           "Walk uphill",
         ),
       ),
-      element(
-        "p",
-        { class: "caption", id: "edits-note" },
-        known.length
-          ? `${predicted_by ? `Values predicted by ${predicted_by}, ${withUnit(value, this.metric.unit)} for this one. ` : ""}${up} of ${counted(edits.length + (more ?? 0), "legal edit")} ${up === 1 ? "improves" : "improve"} it.`
-          : "No legal edit has a value here.",
-      ),
+      element("p", { class: "caption", id: "edits-note" }, this.#note()),
       element("ol", { class: "edits" }, ...edits.slice(0, most).map((edit) => this.#line(edit, widest))),
       edits.length > most
         ? element(
@@ -135,6 +128,16 @@ export class Edits {
         : null,
       ...this.#steps(),
     );
+  }
+
+  /** How many edits improve it, and where their values are from. */
+  #note() {
+    const { edits, more, predicted_by, value } = this.#answer;
+    if (!edits.some((edit) => present(edit.value))) return "No legal edit has a value here.";
+    const up = edits.filter(({ gain }) => present(gain) && gain > 0).length;
+    const words = `${up} of ${counted(edits.length + (more ?? 0), "legal edit")} ${up === 1 ? "improves" : "improve"} it.`;
+    if (!predicted_by) return words;
+    return `Values predicted by ${predicted_by}, ${withUnit(value, this.metric.unit)} for this one. ${words}`;
   }
 
   #line(edit, widest) {

@@ -1,7 +1,7 @@
-// Drawings and edits of cells that differ in the operation of each slot alone: made from one drawing and the operations of
-// every row, so that an exported page can show all of its rows.
+// Drawings and edits of cells that differ in the operation of each slot alone: made from one drawing and the operations
+// of every row, so that an exported page can show all of its rows.
 
-/** What an export says of such a space: `{slots, slot_titles, options, codes, diagram}`, with `codes` unpacked to bytes. */
+/** From what an export says of such a space: `{slots, slot_titles, options, codes, diagram}`, `codes` as bytes. */
 export class FixedLayout {
   #rows = new Map();
 
@@ -16,8 +16,7 @@ export class FixedLayout {
     const drawn = (node) => {
       const place = this.slots.indexOf(node.edit);
       if (place < 0) return node;
-      const { label, fill } = this.options[code[place]];
-      return { ...node, label, fill, used: label !== "none" };
+      return { ...node, ...this.options[code[place]] };
     };
     return this.cells.map((cell) => ({ ...cell, nodes: cell.nodes.map(drawn) }));
   }

@@ -8,7 +8,7 @@ const MOST_TICKS = 8;
 const MOST_SPREAD = 256;
 const TAIL = 0.05;
 
-/** Categories in Okabe and Ito's colours, as in all figures of nasbed; then Tol's muted ones, for tables with many methods. */
+/** Categories in Okabe and Ito's colours, as in all figures of nasbed; then Tol's muted ones, for many methods. */
 export const CATEGORIES = [
   "#0072b2",
   "#d55e00",
@@ -56,7 +56,7 @@ export function axisScale(domain, isLog, length, isVertical) {
   return (isLog ? scaleLog() : scaleLinear()).domain(domain).range(isVertical ? [length, 0] : [0, length]);
 }
 
-/** The ticks of a scale, as values with labels that are some pixels apart; those of labelled columns have their names. */
+/** The ticks of a scale: values with labels that are some pixels apart; those of labelled columns have their names. */
 export function axisTicks(scale, column, labels, apart) {
   const [from, to] = scale.range();
   const wanted = Math.max(3, Math.min(MOST_TICKS, Math.floor(Math.abs(to - from) / (1.6 * apart))));
@@ -113,7 +113,7 @@ export function oneColour(rows, colour) {
   return { indices: new Uint8Array(rows), palette: rgb([colour]) };
 }
 
-/** Colours of rows: `{indices, palette, low, high}` for numbers, along a ramp; `{indices, palette, labels}` for names. */
+/** Colours of rows: `{indices, palette, low, high}` for numbers along a ramp, `{indices, palette, labels}` for names. */
 export function rowColours(column, { values, labels }, steps) {
   const indices = new Uint8Array(values.length);
   if (labels) {

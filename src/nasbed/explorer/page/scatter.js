@@ -67,7 +67,7 @@ export class Scatter {
     this.#later("chosen");
   }
 
-  /** A function that draws marks with the help of `place(xValue, yValue)` and `at(row)`; called at each change of size. */
+  /** A function that draws marks with the help of `place(xValue, yValue)` and `at(row)`; called at each change. */
   setMarks(draw) {
     this.drawMarks = draw;
     this.#later("marks");

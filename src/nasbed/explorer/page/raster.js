@@ -14,10 +14,7 @@ export class Raster {
     this.margin = Math.ceil(radius) + 1;
     this.stride = width + 2 * this.margin;
     const size = this.stride * (height + 2 * this.margin);
-    this.weight = new Float32Array(size);
-    this.red = new Float32Array(size);
-    this.green = new Float32Array(size);
-    this.blue = new Float32Array(size);
+    this.sums = new Float32Array(4 * size); // weight, red, green and blue of each pixel
     this.image = new ImageData(width, height);
     this.pixels = new Uint32Array(this.image.data.buffer);
     this.opacities = Uint8ClampedArray.from(
@@ -33,11 +30,8 @@ export class Raster {
   }
 
   #gather(x, y, rows, colours, palette) {
-    const { weight, red, green, blue, stride, margin, width, height, kernel } = this;
-    weight.fill(0);
-    red.fill(0);
-    green.fill(0);
-    blue.fill(0);
+    const { sums, stride, margin, width, height, kernel } = this;
+    sums.fill(0);
     const steps = kernel.map(({ dx, dy, share }) => [dx + dy * stride, share]);
     const count = steps.length;
     const offsets = Int32Array.from(steps, ([offset]) => offset);
@@ -53,29 +47,33 @@ export class Raster {
       const g = palette[colour + 1];
       const b = palette[colour + 2];
       for (let step = 0; step < count; step++) {
-        const place = centre + offsets[step];
+        const place = 4 * (centre + offsets[step]);
         const share = shares[step];
-        weight[place] += share;
-        red[place] += share * r;
-        green[place] += share * g;
-        blue[place] += share * b;
+        sums[place] += share;
+        sums[place + 1] += share * r;
+        sums[place + 2] += share * g;
+        sums[place + 3] += share * b;
       }
     }
   }
 
   #composed() {
-    const { weight, red, green, blue, stride, margin, width, height, pixels, opacities } = this;
+    const { sums, stride, margin, width, height, pixels, opacities } = this;
     for (let line = 0, target = 0; line < height; line++) {
-      let place = margin + (line + margin) * stride;
-      for (let column = 0; column < width; column++, place++, target++) {
-        const sum = weight[place];
+      let place = 4 * (margin + (line + margin) * stride);
+      for (let column = 0; column < width; column++, place += 4, target++) {
+        const sum = sums[place];
         if (sum === 0) {
           pixels[target] = 0;
           continue;
         }
         const level = Math.min(LEVELS - 1, Math.ceil(sum * STEPS));
+        const share = 1 / sum;
         pixels[target] =
-          (opacities[level] << 24) | ((blue[place] / sum) << 16) | ((green[place] / sum) << 8) | (red[place] / sum);
+          (opacities[level] << 24) |
+          ((sums[place + 3] * share) << 16) |
+          ((sums[place + 2] * share) << 8) |
+          (sums[place + 1] * share);
       }
     }
     return this.image;

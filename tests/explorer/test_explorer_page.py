@@ -1,7 +1,11 @@
-"""The explorer's page in a real browser, against what Python says of the same benchmark."""
+"""The explorer's page in a real browser, served and in one file, against what Python says of the same benchmark."""
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,14 +16,16 @@ import pytest
 
 import nasbed
 from nasbed.explorer.catalogue import Catalogue
+from nasbed.explorer.export import write_export
 from nasbed.results import Rows, TableInfo, write_results
 from support.browsers import complaints, open_browser
 from support.explorer_pages import Page
 from support.explorers import serving
-from support.tables import VALIDATION
+from support.tables import VALIDATION, nb201_table
 
 TABLE = "nb201-cifar10-16-v1.0"
 START = "|skip_connect~0|+|none~0|nor_conv_1x1~1|+|none~0|avg_pool_3x3~1|nor_conv_3x3~2|"
+HOSTILE = "<img src=x onerror=window.hacked=1></script><script>window.hacked=1</script>"
 pytestmark = pytest.mark.browser
 
 
@@ -76,6 +82,20 @@ class Truth:
 @pytest.fixture(scope="module")
 def truth() -> Truth:
     return Truth()
+
+
+@pytest.fixture(scope="module")
+def small_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("export") / "table"
+    nb201_table(folder, share=0.005)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exported(small_table: Path) -> Path:
+    file = small_table.parent / "page.html"
+    write_export(Catalogue(str(small_table)), file)
+    return file
 
 
 def test_overview_shows_the_whole_table(page: Page, truth: Truth) -> None:
@@ -265,19 +285,127 @@ def test_two_tabs_do_not_share_a_view(page: Page, truth: Truth) -> None:
     assert page.text == START and page.value == truth.written(START)
 
 
-@pytest.mark.parametrize("view", ["", "f=count:none,0,3;parameters,80000,300000&p=1&c=proxy:synflow&s=two-methods"])
-def test_page_fits_a_phone(page: Page, view: str) -> None:
-    page.open(view, width=390)
+def test_page_fits_a_phone(page: Page) -> None:
+    page.open("f=count:none,0,3;parameters,80000,300000&p=1&c=proxy:synflow&s=two-methods", width=390)
     assert page.run("return document.documentElement.scrollWidth") == 390
     page.find(".slot").click()
     menu = page.find(".menu").rect
     assert menu["x"] >= 0 and menu["x"] + menu["width"] <= 390
 
 
-@pytest.mark.parametrize("view", ["a=", "b=", "c=", "x=", "f=", "s="])
-def test_hostile_address_stays_text(page: Page, view: str) -> None:
-    hostile = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"
+@pytest.mark.parametrize("keys", ["a", "b", "cxyfsrzt"])
+def test_hostile_address_stays_text(page: Page, keys: str) -> None:
+    view = "&".join(f"{key}={quote(HOSTILE)}" for key in keys)
     page.browser.get("about:blank")
-    page.browser.get(f"{page.address}#{'' if view == 'b=' else f'b={TABLE}&'}{view}{quote(hostile)}")
-    page.find("#error:not([hidden])" if view in ("a=", "b=") else "#architecture[data-ready]")
+    page.browser.get(f"{page.address}#{view if keys == 'b' else f'b={TABLE}&{view}'}")
+    page.find("#error:not([hidden])" if keys in "ab" else "#architecture[data-ready]")
     assert page.run("return [window.hacked ?? null, document.querySelectorAll('img, script').length]") == [None, 1]
+
+
+def test_exported_file_opens_from_disk_and_is_edited(browser: Any, exported: Path, small_table: Path) -> None:
+    benchmark = nasbed.load(small_table)
+    space, objective = benchmark.space, benchmark.objective
+    held = list(benchmark.architectures())
+    arch, edit = next((arch, edit) for arch in held for edit in space.edits(arch) if benchmark.holds(edit.arch))
+
+    def written(text: str) -> str:
+        return f"{benchmark.expected(space.parse(text)).values[objective]:.2f} %"
+
+    page = Page(browser, exported.as_uri())
+    page.open(f"z=all&a={quote(space.format(arch))}")
+    assert page.chosen() == len(held)
+    assert page.value == written(page.text)
+    seeds = [title.get_attribute("textContent") for title in page.all(".strip .seed title")]
+    assert seeds == [f"{repeat.values[objective]:.2f} %" for repeat in benchmark.repeats(arch)]
+    assert len(page.all("#details .curve .dot")) == len(benchmark.fidelities) == 2
+    page.find(f"[data-slot='{edit.choice}']").click()
+    next(item for item in page.all(".menu [role=menuitem]") if item.text.startswith(edit.after)).click()
+    edited = space.format(edit.arch)
+    page.wait_for(edited)
+    assert page.value == written(edited)
+    page.browser.back()
+    page.wait_for(space.format(arch))
+    assert page.run("return performance.getEntriesByType('resource').map(each => each.name)") == []
+    assert complaints(browser) == []
+
+
+def test_rows_without_details_are_drawn_and_edited_too(
+    browser: Any, small_table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nasbed.explorer.export.MOST_DETAILED", 10)
+    file = small_table.parent / "few-details.html"
+    assert write_export(Catalogue(str(small_table)), file) == "78 architectures, 10 of them with details"
+    benchmark = nasbed.load(small_table)
+    space, objective = benchmark.space, benchmark.objective
+    page = Page(browser, file.as_uri())
+    names = ["none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3"]
+    slots = ["1<-0", "2<-0", "2<-1", "3<-0", "3<-1", "3<-2"]
+    held = {
+        arch: [edit for edit in space.edits(arch) if benchmark.holds(edit.arch)] for arch in benchmark.architectures()
+    }
+    compared = 0
+    for arch, edits in sorted(held.items(), key=lambda each: -len(each[1]))[:2]:
+        page.open(f"a={quote(space.format(arch))}")
+        boxes = {box.get_attribute("data-slot"): box.text for box in page.all(".cell .node.slot")}
+        assert boxes == {slot: names[code] for slot, code in zip(slots, arch.code, strict=True)}
+        if "Python" in page.find("#details").text:
+            continue
+        compared += len(edits)
+        values = {(edit.choice, edit.after): benchmark.expected(edit.arch).values[objective] for edit in edits}
+        script = "return [...document.querySelectorAll('button.edit[data-slot]')].map(e => [e.dataset.slot, e.dataset.to, e.children[1].textContent])"
+        assert {tuple(edit) for edit in page.run(script)} == {
+            (*edit, f"{value:.2f} %") for edit, value in values.items()
+        }
+    assert compared > 1
+
+
+def test_hostile_texts_of_a_file_stay_text(browser: Any, exported: Path, tmp_path: Path) -> None:
+    """Every text that a table could bring, replaced by markup: nothing of it becomes an element."""
+    content = exported.read_text(encoding="utf-8")
+    matched = re.search(r'(<script type="application/octet-stream" id="export">)([^<]*)(</script>)', content)
+    assert matched
+    data = json.loads(gzip.decompress(b64decode(matched[2])))
+    first = str(data["texts"].index(max(data["details"].values(), key=_objective(data))["text"]))
+    data["details"] = {first: data["details"][first]}
+    kept = {
+        "key",
+        "kind",
+        "type",
+        "slot",
+        "id",
+        "edit",
+        "from",
+        "to",
+        "path",
+        "head",
+        "fill",
+        "points",
+        "codes",
+        "slots",
+        "objective",
+        "test",
+    }
+
+    def poisoned(value: Any, name: str = "") -> Any:
+        if isinstance(value, dict):
+            return {key: poisoned(each, key) for key, each in value.items()}
+        if isinstance(value, list):
+            return [poisoned(each, name) for each in value]
+        return HOSTILE + value if isinstance(value, str) and name not in kept else value
+
+    packed = b64encode(gzip.compress(json.dumps(poisoned(data)).encode())).decode()
+    file = tmp_path / "hostile.html"
+    file.write_text(content.replace(matched[2], packed), encoding="utf-8")
+    page = Page(browser, file.as_uri())
+    page.open("p=1")
+    assert HOSTILE in page.find("#architecture").text + page.find("#details").text
+    assert HOSTILE in page.find("#edits").text
+    page.find(".node.slot").click()
+    assert HOSTILE in page.find(".menu").text
+    scripts = "return [window.hacked ?? null, document.querySelectorAll('img').length, document.querySelectorAll('script').length]"
+    assert page.run(scripts) == [None, 0, 2]
+    assert complaints(browser) == []
+
+
+def _objective(data: dict[str, Any]) -> Any:
+    return lambda details: details["values"][data["benchmark"]["objective"]]["mean"]

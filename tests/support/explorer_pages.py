@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ class Page:
         self.browser = browser
         self.address = address
         self.benchmark = benchmark
+        self._visits = count()
 
     def open(self, view: str = "", *, width: int = 1280, height: int = 900, reduced_motion: bool = True) -> None:
         """Open a view, and wait until an architecture is shown."""
@@ -20,9 +22,8 @@ class Page:
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         motion = {"name": "prefers-reduced-motion", "value": "reduce" if reduced_motion else "no-preference"}
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [motion]})
-        self.browser.get("about:blank")
         named = f"b={quote(self.benchmark)}&{view}" if self.benchmark and not view.startswith("b=") else view
-        self.browser.get(f"{self.address}#{named}")
+        self.browser.get(f"{self.address}?{next(self._visits)}#{named}")  # a new query: a new page
         self.find("html[data-shown] #architecture[data-ready]")
         self.find("#plot[data-chosen]")
         self.paint()

@@ -29,8 +29,8 @@ import nasbed
 from nasbed.results import Rows, TableInfo, write_results
 
 SURROGATES = (
-    "snb-darts-cifar10-16-xgb-v1.1",
-    "snb-darts-cifar10-16-lgb-v1.1",
+    "snb-darts-cifar10-16-xgb-v2.0",
+    "snb-darts-cifar10-16-lgb-v2.0",
     "snb-fbnet-cifar10-16-xgb-v1.0",
     "snb-nb101-cifar10-16-lgb-mf-v1.0",
 )

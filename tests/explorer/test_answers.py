@@ -25,9 +25,9 @@ from nasbed.results import Rows, TableInfo, write_results
 from support.explorers import Explorer
 from support.tables import VALIDATION
 
-TABLE, PARTIAL = "nb201-cifar10-16-v1.0", "darts-cifar10-16"
+TABLE, PARTIAL = "nb201-cifar10-16-v1.0", "darts-cifar10-16-v2.0"
 DARTS, NB101, FBNET = (
-    "snb-darts-cifar10-16-xgb-v1.1",
+    "snb-darts-cifar10-16-xgb-v2.0",
     "snb-nb101-cifar10-16-lgb-mf-v1.0",
     "snb-fbnet-cifar10-16-lgb-v1.0",
 )
@@ -89,7 +89,7 @@ def test_points_are_the_means_counts_and_scores_of_every_cell(explorer: Explorer
     assert explorer.get("/api/architecture", row=row)["text"] == benchmark.space.format(archs[row])
 
 
-@pytest.mark.parametrize("table", ["nb201-addnist-v1.0", "nb201-multnist-v1.0", PARTIAL])
+@pytest.mark.parametrize("table", ["nb201-addnist-v1.0", "nb201-multnist-v1.0", "darts-cifar10-16"])
 def test_parameters_are_those_that_torch_counted_in_the_trained_networks(explorer: Explorer, table: str) -> None:
     view = explorer.catalogue.open(table)
     assert view.points.costs.note == ""

@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import nasbed
 from nasbed import load_runs
+from nasbed.benchmarks.places import table_path
 from nasbed.cli import app
 from nasbed.core.errors import BadFile
+from nasbed.experiments.recorded_runs import recorded_runs
 from nasbed.explorer.catalogue import Catalogue
 from nasbed.explorer.openapi import PATHS
 from nasbed.explorer.searches import Searches, searched_benchmark
+from nasbed.results.store import Results
 from support.explorers import Explorer, serving
 
-TABLE = "nb201-cifar10-16-v1.0"
+TABLE, RECORDED = "nb201-cifar10-16-v1.0", "darts-cifar10-16-v2.0"
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,8 @@ def explorer(runs: Path) -> Iterator[Explorer]:
 
 
 def test_folder_is_listed_with_its_methods(explorer: Explorer, runs: Path) -> None:
-    (folder,) = explorer.get("/api/runs")["folders"]
+    folder, recorded = explorer.get("/api/runs")["folders"]
+    assert recorded["recorded"] and recorded["name"] == f"recorded: {RECORDED}"
     assert folder == {
         "name": "searched", "benchmark": TABLE, "shown": True, "methods": ["rs", "re"], "runs": 4, "budget": "30ev",
         "recorded": False,
@@ -86,4 +91,21 @@ def test_unknown_folders_and_folders_without_runs_are_refused(explorer: Explorer
 
 def test_folders_of_the_same_name_are_told_apart(explorer: Explorer, runs: Path) -> None:
     searches = Searches(explorer.catalogue, [runs, runs])
-    assert [folder["name"] for folder in searches.listed()["folders"]] == ["searched", str(runs)]
+    assert [folder["name"] for folder in searches.listed()["folders"]] == [
+        "searched",
+        str(runs),
+        f"recorded: {RECORDED}",
+    ]
+
+
+def test_searches_that_a_table_recorded_are_shown_in_their_order(explorer: Explorer) -> None:
+    answer = explorer.get("/api/runs/paths", folder=f"recorded: {RECORDED}")
+    jsonschema.validate(answer, PATHS)
+    recorded = {(run.method, run.seed): run for run in recorded_runs(Results.open(table_path(RECORDED)))}
+    space = nasbed.space("darts")
+    assert answer["benchmark"] == RECORDED and len(answer["runs"]) == len(recorded) == 12
+    for path in answer["runs"]:
+        run = recorded[path["method"], path["seed"]]
+        assert len(path["value"]) == 208 and path["value"] == run.value.tolist()
+        assert [answer["architectures"][number] for number in path["architecture"]] == space.texts(run.codes)
+        assert all(answer["rows"][number] is not None for number in path["architecture"])

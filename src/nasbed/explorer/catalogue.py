@@ -74,7 +74,7 @@ class Catalogue:
     """The benchmarks that can be opened: those that are here or in an installed package, and the ``default``, by
     whatever it was named.
 
-    Nothing else is ever view: a text from the web names an entry of this list, never a path.
+    Nothing else is ever opened: a text from the web names an entry of this list, never a path.
     """
 
     def __init__(self, default: str | None = None) -> None:

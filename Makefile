@@ -51,8 +51,8 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable '.[torch,tables,optimizers,ngboost,ray,pandas,vision,unseen,dev]'
+$(VENV)/.dev: pyproject.toml constraints.txt Makefile | $(VENV)/bin/python
+	$(PIP) --editable '.[torch,tables,optimizers,ngboost,ray,pandas,vision,unseen,explorer,dev]'
 	$(BIN)/python -m compileall -q -j 0 src  # as other installations do, or else each test process does it
 	touch $@ $(VENV)/.core
 

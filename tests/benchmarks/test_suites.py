@@ -34,7 +34,7 @@ def test_suite_of_surrogates_has_all_data_and_random_data_of_trees_and_graphs() 
     """Section 6 of Surrogate NAS Benchmarks."""
     names = ids("surrogate")
     plain = [name for name in names if "-rand-" not in name]
-    assert sorted(names) == sorted([*plain, *(name.replace("-v1", "-rand-v1") for name in plain)])
+    assert sorted(names) == sorted([*plain, *(name.replace("-v", "-rand-v") for name in plain)])
     assert {name.split("-")[4] for name in plain if "darts" in name} == {"lgb", "xgb", "gin"}
     assert set(names) == {name for name in surrogate_paths() if "nb101" not in name}
 

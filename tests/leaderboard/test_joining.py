@@ -105,6 +105,17 @@ def test_submissions_that_are_called_alike_are_told_apart(
         assert fact in reader.text
 
 
+def test_method_of_another_that_is_called_like_ones_own_stays(small_suite: Path) -> None:
+    own, theirs = runs_of_methods(small_suite / "runs", ["mine", "rs"]), pack(small_suite / "runs", label="B")
+    joined = join(own, [theirs, pack(small_suite / "runs", label="reference", methods=["rs", "ls"])])
+    expected = {"mine (B)": "B", "hidden": "B", "ls": "reference"}
+    assert joined.sources == expected and set(joined.benchmarks[0].runs.methods) == {"mine", "rs", *expected}
+    mine = theirs.method("mine")
+    taken = replace(theirs, methods=[mine, replace(mine, name="mine (B)")])
+    with pytest.raises(InvalidOption, match=r"two files have runs of mine \(B\)"):
+        join(own, [taken])
+
+
 def test_reference_runs_of_the_package_are_of_its_benchmarks_and_methods() -> None:
     """Fingerprints, budgets and every architecture are checked when a suite asks for them."""
     assert set(SHIPPED) <= set(reference_suites())

@@ -15,7 +15,7 @@ from nasbed.leaderboard.joining import load_reference, reference_suites
 from nasbed.leaderboard.packing import pack
 from nasbed.leaderboard.run_file import RunFile, load_run_file, save_run_file
 from nasbed.leaderboard.verification import Check, unpack_code, verify, wrong_values
-from support.suite_runs import NAMES
+from support.suite_runs import NAMES, run_small, write_methods
 
 ALL = 100
 
@@ -121,8 +121,42 @@ def test_source_in_a_file_is_what_made_its_runs_and_stays_in_its_folder(file: Ru
     assert "is not what made its runs" in check.reason
     for name in ("../up.py", "/tmp/up.py", "a\\..\\up.py", "C:up.py"):
         with pytest.raises(InvalidOption, match="outside its folder"):
-            unpack_code(replace(mine, files={name: ""}), tmp_path)
+            unpack_code(replace(mine, files={**mine.files, name: ""}), tmp_path)
+    for main in ("../other.py", "/tmp/other.py"):
+        with pytest.raises(InvalidOption, match="without"):
+            unpack_code(replace(mine, method=f"{main}:Mine"), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_source_is_not_written_over_another_file(file: RunFile, tmp_path: Path) -> None:
+    mine = file.method("mine")
+    assert unpack_code(mine, tmp_path) == unpack_code(mine, tmp_path) == tmp_path / "my.py"
+    (tmp_path / "helper.py").write_text("my thesis")
+    with pytest.raises(InvalidOption, match=r"helper\.py is there and is another file"):
+        unpack_code(mine, tmp_path)
+    assert (tmp_path / "helper.py").read_text() == "my thesis"
+    with pytest.raises(InvalidOption, match="cannot be written"):
+        unpack_code(replace(mine, files={**mine.files, "my.py/x.py": ""}), tmp_path / "new")
+
+
+def test_file_without_runs_is_not_verified(file: RunFile) -> None:
+    with pytest.raises(InvalidOption, match="no runs"):
+        verify(replace(file, runs={name: [] for name in NAMES}), trust_code=True)
+
+
+def test_broken_run_is_compared_too(file: RunFile, tmp_path: Path) -> None:
+    """Its code breaks after ten evaluations, and the file claims better ones before that."""
+    write_methods(tmp_path)
+    source = (tmp_path / "my.py").read_text()
+    breaking = source.replace("def ask(self, n=1):", "asked = 0\n\n    def ask(self, n=1):\n        self.asked += 1\n")
+    breaking = breaking.replace("self.asked += 1\n", "self.asked += 1\n        1 / (self.asked < 11)")
+    (tmp_path / "my.py").write_text(breaking)
+    run_small(tmp_path / "runs", [f"{tmp_path / 'my.py'}:Mine"])
+    broken = pack(tmp_path / "runs", label="us")
+    claimed = changed(broken, lambda run: replace(run, codes=run.codes[::-1]))
+    assert all(run.error.startswith("ZeroDivisionError") for run in claimed.runs[NAMES[0]])
+    results = verdicts(verify(claimed, sample=ALL, trust_code=True))
+    assert results == {(NAMES[0], 0): "verified", (NAMES[0], 1): "differs"}
 
 
 def test_reference_runs_of_the_package_are_made_again_to_the_bit() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nasbed.core.errors import InvalidOption
+from nasbed.core.errors import InvalidOption, shorten
 from nasbed.terminal import method_options
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.output import Json, print_json
@@ -62,7 +62,7 @@ def leaderboard(
     files = {name: [load_reference(name)] for name in names}
     for path in submission or []:
         file = load_run_file(path)
-        if file.label == REFERENCE:
+        if file.label.casefold() == REFERENCE:
             raise InvalidOption(f"{path} calls itself {REFERENCE}, which the package alone does; submit it by a name")
         if file.suite not in files:
             raise InvalidOption(f"{path} has runs on the suite {file.suite}, shown are {', '.join(files)}; add it")
@@ -96,9 +96,10 @@ def submit(
     from nasbed.leaderboard.joining import REFERENCE
     from nasbed.leaderboard.packing import pack
     from nasbed.leaderboard.run_file import save_run_file
+    from nasbed.leaderboard.text_kinds import LABEL, is_label
 
-    if not name.strip() or len(name) > 60 or not name.isprintable() or name.strip() == REFERENCE:
-        raise InvalidOption(f"a name is 1 to 60 printable letters, other than {REFERENCE}, got {name[:70]!r}")
+    if not is_label(name.strip()) or name.strip().casefold() == REFERENCE:
+        raise InvalidOption(f"a name is {LABEL[0]}, other than {REFERENCE}, got {shorten(name, 70)}")
     _check_file(out)
     file = pack(folder, label=name.strip(), methods=_names(methods), code=code)
     save_run_file(out, file)

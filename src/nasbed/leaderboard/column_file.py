@@ -23,8 +23,11 @@ from nasbed.core.files import complete_file
 Columns = Mapping[str, NDArray[Any]]
 TYPES = ("|u1", "<u2", "<u4", "<i8", "<f8")
 """The types of columns, as numpy spells them."""
-MOST_BYTES = 1 << 28
-"""The largest content that is read, so that a small file cannot fill the memory."""
+MOST_BYTES, MOST_JSON = 1 << 25, 1 << 23
+"""The largest content that is read, and the largest object in it, so that a small file cannot fill the memory. The
+reference runs of a suite have less than a fortieth of both."""
+_UNPACKING_BYTES = 1 << 27
+"""The memory that xz may use; its best compression needs half of it."""
 _LENGTH, _DIGEST = 8, 32
 
 
@@ -43,7 +46,8 @@ def read_columns(path: Path, format: str) -> tuple[dict[str, Any], dict[str, NDA
     """The inverse of :func:`write_columns`. Raises :class:`BadFile` for a file of another kind or with any byte
     changed."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES)
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}; check the path") from None
     kind, version = format.rsplit(" ", 1)
@@ -58,6 +62,8 @@ def read_columns(path: Path, format: str) -> tuple[dict[str, Any], dict[str, NDA
         raise BadFile(f"{path} is damaged or was changed: its SHA-256 is another; get it again")
     length = int.from_bytes(payload[:_LENGTH], "little")
     try:
+        if length > MOST_JSON:
+            raise ValueError("the object is too large")
         head = json.loads(payload[_LENGTH : _LENGTH + length])
         return dict(head["content"]), _columns(head["columns"], payload[_LENGTH + length :])
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
@@ -67,7 +73,9 @@ def read_columns(path: Path, format: str) -> tuple[dict[str, Any], dict[str, NDA
 def _by_place(column: NDArray[Any]) -> bytes:
     if column.dtype.str not in TYPES:
         raise TypeError(f"a column is one of {', '.join(TYPES)}, got {column.dtype.str}")
-    return np.ascontiguousarray(column).reshape(-1).view(np.uint8).reshape(column.size, -1).T.tobytes()
+    return (
+        np.ascontiguousarray(column).reshape(-1).view(np.uint8).reshape(column.size, column.dtype.itemsize).T.tobytes()
+    )
 
 
 def _columns(layout: list[Any], data: bytes) -> dict[str, NDArray[Any]]:
@@ -86,7 +94,7 @@ def _columns(layout: list[Any], data: bytes) -> dict[str, NDArray[Any]]:
 
 def _unpacked(packed: bytes) -> bytes | None:
     """The content, or None if it is no complete stream, has bytes after its end, or is too large."""
-    reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
+    reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=_UNPACKING_BYTES)
     try:
         content = reader.decompress(packed, max_length=MOST_BYTES)
     except (lzma.LZMAError, EOFError):

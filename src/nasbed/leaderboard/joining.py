@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,9 +103,17 @@ def suite_runs(files: Sequence[RunFile]) -> SuiteRuns:
 
 
 def join(runs: SuiteRuns, files: Sequence[RunFile]) -> SuiteRuns:
-    """Runs that were made here beside those of files. A method that was run here is not taken from a file."""
+    """Runs that were made here beside those of files. A method of nasbed's own that was run here is not taken from a
+    file; another method that is called like one of these has the label of its file added to its name."""
     own = list(dict.fromkeys(name for part in runs.benchmarks for name in part.runs.methods))
-    files = with_distinct_names([without_methods(file, own) for file in files])
+    shipped = [[method.name for method in file.methods if not method.source] for file in files]
+    files = with_distinct_names(
+        [
+            without_methods(file, [name for name in own if name in names])
+            for file, names in zip(files, shipped, strict=True)
+        ],
+        taken=own,
+    )
     left_out = {name: f"{file.label}: {reason}" for file in files for name, reason in file.left_out.items()}
     parts = [
         replace(part, runs=join_runs([part.runs, _joined(part.name, part.benchmark, files)]) if files else part.runs)
@@ -118,15 +126,16 @@ def join(runs: SuiteRuns, files: Sequence[RunFile]) -> SuiteRuns:
     return replace(runs, benchmarks=parts, missing={**runs.missing, **left_out}, sources=sources)
 
 
-def with_distinct_names(files: Sequence[RunFile]) -> list[RunFile]:
-    """The files, where a later method that is called like an earlier one has its label added to its name."""
-    taken: set[str] = set()
+def with_distinct_names(files: Sequence[RunFile], taken: Iterable[str] = ()) -> list[RunFile]:
+    """The files, where a method that is called like an earlier one, or by a name that is taken, has its label added to
+    its name."""
+    taken = set(taken)
     distinct = []
     for file in files:
         for method in file.methods:
             if method.name in taken:
                 labelled = f"{method.name} ({file.label})"
-                if labelled in taken:
+                if labelled in taken | {other.name for other in file.methods}:
                     raise InvalidOption(f"two files have runs of {labelled}; omit one")
                 file = with_name(file, method.name, labelled)
         taken |= {method.name for method in file.methods}

@@ -14,7 +14,7 @@ from nasbed.core.versions import package_versions
 from nasbed.experiments.runs import Run
 from nasbed.experiments.suites import BenchmarkRuns, load_suite_runs
 from nasbed.leaderboard.condensing import condense
-from nasbed.leaderboard.run_file import SHARED_WITH_SETUPS, BenchmarkRecord, MethodRecord, RunFile
+from nasbed.leaderboard.run_file import SHARED_WITH_SETUPS, BenchmarkRecord, MethodRecord, RunFile, check_seeds
 from nasbed.optimizers import OPTIMIZERS
 
 LIBRARIES = (
@@ -53,8 +53,14 @@ def pack(
         left_out: why other benchmarks of the suite have none.
         command: what the runs were made with; by default what the folder says.
     """
-    suite, stored = read_suite(folder / FILE_NAME), load_suite_runs(folder)
+    stored = load_suite_runs(folder)
+    suite = read_suite(folder / FILE_NAME)
     chosen = _chosen(stored.benchmarks, methods)
+    if stored.missing:
+        name, why = next(iter(stored.missing.items()))
+        raise InvalidOption(
+            f"{folder} has no runs on {name} ({why}), and a file is of a whole suite; run it to its end"
+        )
     for part in stored.benchmarks:
         if part.benchmark.is_live:
             raise InvalidOption(
@@ -68,6 +74,10 @@ def pack(
             raise InvalidOption(
                 f"{part.name}: {stale[0].rstrip('.')}; run the suite again, or name its file with --code"
             )
+    try:
+        check_seeds({part.name: part.runs.runs for part in stored.benchmarks}, chosen)
+    except ValueError as error:
+        raise InvalidOption(f"{folder}: {error}; run the suite to its end") from None
     records = [_method_record(name, stored.benchmarks, code) for name in chosen]
     commands = dict.fromkeys(line for part in stored.benchmarks for line in part.runs.setup.command.splitlines())
     return RunFile(
@@ -137,11 +147,16 @@ def _method_record(name: str, parts: Sequence[BenchmarkRuns], code: Path | None)
             f"{path} is not the file that made the runs of {name}, {Path(file).name} as it was then; name it with "
             "--code, or run the suite again"
         )
-    texts = {
-        _place(module, source_file, path): source_file.read_text("utf-8")
-        for module, source_file in source_files(path).items()
-    }
+    texts = {_place(module, file, path): _text(file, name) for module, file in source_files(path).items()}
     return MethodRecord(name, f"{path.name}:{attribute}", settings[0], preset, source=source, files=texts)
+
+
+def _text(file: Path, method: str) -> str:
+    """The text of a file with its line ends as they are, so that it has the same fingerprint elsewhere."""
+    try:
+        return file.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidOption(f"the source of {method} is text in UTF-8, {file} is not; convert it") from None
 
 
 def _place(module: str, file: Path, main: Path) -> str:

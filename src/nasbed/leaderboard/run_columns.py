@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nasbed.core.errors import shorten
 from nasbed.core.metric import Metric
-from nasbed.experiments.run_checks import check_columns
+from nasbed.experiments.run_checks import SECONDS, check_columns
 from nasbed.experiments.runs import Condensed, Run
 from nasbed.leaderboard.condensing import DIGEST_BYTES
 
@@ -83,6 +85,8 @@ def _run(
     counts = {name: facts[name].item() for name in _COUNTS}
     if (part["steps"] < 1).any() or numbers.max(initial=0) != counts["evaluations"]:
         raise ValueError("evaluations have rising numbers, and the last one is kept, got others")
+    if not _are_counts(counts) or not SECONDS[1](facts["thinking_s"].item()):
+        raise ValueError(f"it counts evaluations of the run and real seconds, got {shorten(counts, 120)}")
     check_columns({name: arrays[name] for name in ("codes", *_ROWS)} | {"start_s": arrays["end_s"]})
     return Run(
         method=names[int(facts["method"])],
@@ -97,6 +101,12 @@ def _run(
         condensed=Condensed(numbers=numbers, proposals=facts["proposals"].tobytes(), **counts),
         **stated[int(facts["stated"])],
     )
+
+
+def _are_counts(counts: Mapping[str, float]) -> bool:
+    """Whether parts of the evaluations are no more than all of them."""
+    parts = (counts["failed"], counts["below_top"], counts["free"])
+    return max(parts) <= counts["evaluations"] and (0 <= counts["repeated"] <= 1 or math.isnan(counts["repeated"]))
 
 
 def _stated_place(run: Run, stated: list[dict[str, Any]]) -> int:

@@ -19,6 +19,7 @@ from nasbed.experiments.run_checks import FACTS, SETUP, TEXT, Kind, check_fields
 from nasbed.experiments.runs import Run, Runs, Setup
 from nasbed.leaderboard.column_file import read_columns, write_columns
 from nasbed.leaderboard.run_columns import STATED, from_columns, to_columns
+from nasbed.leaderboard.text_kinds import LABEL, LINE, LINES, SOURCES
 
 FORMAT = "nasbed-runs 1"
 SUFFIX = ".nbr"
@@ -26,7 +27,6 @@ SHARED_WITH_SETUPS = ("benchmark", "space", "objective", "budget", "workers", "c
 """The fields of a setup that the record of a benchmark has too."""
 _TEXT_FIELDS = ("suite", "title", "label", "command")
 _MAPPING_FIELDS = ("versions", "not_run", "left_out")
-_TEXTS = ("texts by name", lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +128,10 @@ def load_run_file(path: str | Path) -> RunFile:
 
 
 def _parsed(content: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> RunFile:
-    kinds: dict[str, Kind] = dict.fromkeys(_TEXT_FIELDS, TEXT)
+    kinds: dict[str, Kind] = dict.fromkeys(_TEXT_FIELDS, LINE)
+    kinds |= {"label": LABEL, "command": TEXT}
     kinds |= {"judged_by": ("test or validation", lambda value: value in JUDGES)}
-    kinds |= dict.fromkeys(_MAPPING_FIELDS, _TEXTS)
+    kinds |= dict.fromkeys(_MAPPING_FIELDS, LINES)
     kinds |= dict.fromkeys(("benchmarks", "methods", "stated"), ("a list", lambda value: isinstance(value, list)))
     check_fields(content, kinds, needed=tuple(kinds))
     benchmarks = [_benchmark_record(item) for item in content["benchmarks"]]
@@ -147,12 +148,14 @@ def _parsed(content: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> 
         start = f"{i} "
         part = {name.removeprefix(start): column for name, column in columns.items() if name.startswith(start)}
         runs[record.name] = from_columns(part, [item.name for item in methods], stated, record.objective)
+    check_seeds(runs, [item.name for item in methods])
     rest = {name: value for name, value in content.items() if name not in ("stated", "benchmarks", "methods")}
     return RunFile(**rest, benchmarks=benchmarks, methods=methods, runs=runs)
 
 
 def _benchmark_record(item: Any) -> BenchmarkRecord:
     kinds = {item.name: SETUP.get(item.name, TEXT) for item in fields(BenchmarkRecord)}
+    kinds = {name: LINE if kind is TEXT else kind for name, kind in kinds.items()}
     check_fields(item, kinds, needed=tuple(kinds))
     if item["benchmark"].startswith(PREFIX):
         raise ValueError(f"its benchmarks train no networks, got {shorten(item['benchmark'])}")
@@ -160,14 +163,30 @@ def _benchmark_record(item: Any) -> BenchmarkRecord:
 
 
 def _method_record(item: Any) -> MethodRecord:
-    kinds: dict[str, Kind] = {item.name: TEXT for item in fields(MethodRecord)}
-    kinds |= {"files": _TEXTS, "settings": ("settings by name", lambda value: isinstance(value, dict))}
+    kinds: dict[str, Kind] = {item.name: LINE for item in fields(MethodRecord)}
+    kinds |= {"files": SOURCES, "settings": ("settings by name", lambda value: isinstance(value, dict))}
     check_fields(item, kinds, needed=tuple(kinds))
     if not NAME.fullmatch(item["name"]):
         raise ValueError(
             f"a method's name is up to 60 letters, digits, spaces and _ . ( ) -, got {shorten(item['name'])}"
         )
+    if not item["source"] and item["name"] != item["method"]:
+        raise ValueError(f"a method of nasbed has its own name, {shorten(item['method'])} is called {item['name']}")
     return MethodRecord(**item)
+
+
+def check_seeds(runs: Mapping[str, Sequence[Run]], methods: Sequence[str]) -> None:
+    """Raise a ValueError unless every method has the runs of seeds 0 to n-1, the same n on all benchmarks: nobody can
+    keep the lucky seeds."""
+    for method in methods:
+        seeds = {name: sorted(run.seed for run in part if run.method == method) for name, part in runs.items()}
+        most = max(map(len, seeds.values()))
+        for name, own in seeds.items():
+            if not own or own != list(range(most)):
+                raise ValueError(
+                    f"a method has the runs of the first seeds, as many on each benchmark, {method} has others on "
+                    f"{name}"
+                )
 
 
 def without_methods(file: RunFile, names: Sequence[str]) -> RunFile:

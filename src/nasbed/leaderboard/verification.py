@@ -75,6 +75,8 @@ def verify(
         for run in file.runs[record.name]
         if not methods or run.method in methods
     ]
+    if not pairs:
+        raise InvalidOption("the file has no runs, so there is nothing to verify; get another")
     chosen = np.random.default_rng(seed).permutation(len(pairs))[:sample]
     checks = []
     for number in sorted(chosen.tolist()):
@@ -180,21 +182,33 @@ def _runnable(method: MethodRecord, *, trust_code: bool) -> Iterator[str]:
 
 
 def unpack_code(method: MethodRecord, folder: Path) -> Path:
-    """Write the source of a method into a folder; the path of its main file. Nothing is written outside the folder."""
-    for name, text in method.files.items():
+    """Write the source of a method into a folder; the path of its main file. Nothing is written outside the folder or
+    over a file that is there."""
+    main = method.method.rpartition(":")[0]
+    for name in method.files:
         place = PurePosixPath(name)
         if place.is_absolute() or ".." in place.parts or "\\" in name or ":" in name or not place.parts:
             raise InvalidOption(f"a file of {method.name} lies outside its folder: {shorten(name)}")
-        target = folder.joinpath(*place.parts)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-    return folder / method.method.rpartition(":")[0]
+    if main not in method.files:
+        raise InvalidOption(f"the source of {method.name} is {shorten(list(method.files))}, without {shorten(main)}")
+    for name, text in method.files.items():
+        target, source = folder / name, text.encode("utf-8")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists() and target.read_bytes() != source:
+                raise InvalidOption(f"{target} is there and is another file; name an empty folder")
+            target.write_bytes(source)
+        except OSError as error:
+            raise InvalidOption(
+                f"{shorten(name)} of {method.name} cannot be written, {error.strerror}; name another folder"
+            ) from None
+    return folder / main
 
 
 def _difference(stored: Run, again: Run) -> str:
     """Where two condensed runs of one method and seed differ, in a clause; empty if they do not."""
-    if stored.error or again.error:
-        return "" if stored.error == again.error else f"the file has the error {stored.error!r}, again {again.error!r}"
+    if stored.error != again.error:
+        return f"the file has the error {stored.error!r}, again {again.error!r}"
     rows = range(min(len(stored), len(again)))
     for name, what in (("numbers", "its place"), ("codes", "its architecture"), ("fidelity", "its fidelity")):
         first, second = getattr(stored, name), getattr(again, name)

@@ -19,6 +19,7 @@ from nasbed.leaderboard.making import shipped_methods
 from nasbed.leaderboard.packing import pack
 from nasbed.leaderboard.run_file import RunFile, save_run_file
 from nasbed.reports.leaderboard import write_leaderboard
+from nasbed.reports.leaderboard.page import places_table
 from support.pages import check_page
 from support.suite_runs import NAMES, SMALL, runs_of_methods
 
@@ -103,6 +104,21 @@ def test_submissions_that_are_called_alike_are_told_apart(
     assert set(reader.charts) == {"figure-suite-small"}
     for fact in (*summaries["small"].standings(), "12 runs of rs and ls", "4 methods on 2 benchmarks, 3 seeds each."):
         assert fact in reader.text
+
+
+def test_methods_of_two_authors_on_two_suites_have_two_rows(small_suite: Path) -> None:
+    """Both are called mine; a row that has both would be of nobody."""
+    summaries = {
+        name: summarise_suite(
+            suite_runs([pack(small_suite / "runs", label=label, methods=["mine"])]),
+            np.random.default_rng(0),
+            resamples=2,
+        )
+        for name, label in (("first", "A"), ("second", "B"))
+    }
+    rows = places_table(summaries).rows
+    assert [(row[0], row[-1]) for row in rows] == [("mine", "A"), ("mine", "B")]
+    assert [[cell == "–" for cell in row[1:3]] for row in rows] == [[False, True], [True, False]]
 
 
 def test_method_of_another_that_is_called_like_ones_own_stays(small_suite: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import lzma
 import zlib
 from dataclasses import replace
@@ -14,15 +15,17 @@ import pytest
 
 from nasbed.core.code_fingerprint import file_fingerprint
 from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.suite import summarise_suite
 from nasbed.experiments.runs import Run
-from nasbed.experiments.suites import SuiteRuns
+from nasbed.experiments.suites import SuiteRuns, run_suite
 from nasbed.leaderboard.column_file import MOST_BYTES, MOST_JSON, read_columns, write_columns
 from nasbed.leaderboard.joining import suite_runs
 from nasbed.leaderboard.packing import pack
 from nasbed.leaderboard.run_file import FORMAT, load_run_file, save_run_file
 from nasbed.leaderboard.verification import unpack_code
-from support.suite_runs import HELPER, MINE, NAMES, run_small, runs_of_methods
+from nasbed.optimizers.random_search import RandomSearch
+from support.suite_runs import HELPER, MINE, NAMES, SMALL, run_small, runs_of_methods
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +197,26 @@ def test_source_keeps_its_line_ends(small_suite: Path, tmp_path: Path) -> None:
     run_small(tmp_path / "runs", [f"{tmp_path / 'my.py'}:Mine"])
     mine = pack(tmp_path / "runs", label="us").method("mine")
     assert file_fingerprint(unpack_code(mine, tmp_path / "elsewhere")) == mine.source
+
+
+def test_class_without_a_file_is_refused(tmp_path: Path) -> None:
+    """As one of a notebook: nobody else could run it."""
+
+    class Typed(RandomSearch):
+        name = "typed"
+
+    run_suite(replace(SMALL, seeds=1), [Typed], out=tmp_path, engine=SerialEngine())
+    with pytest.raises(InvalidOption, match=r"run as a class, .* run the suite with file\.py:"):
+        pack(tmp_path, label="us", code=Path(__file__))
+
+
+def test_versions_are_those_that_made_the_runs(small_suite: Path, tmp_path: Path) -> None:
+    copytree(small_suite / "runs", tmp_path / "runs")
+    for name in NAMES:
+        setup = json.loads((tmp_path / "runs" / name / "setup.json").read_text())
+        setup["versions"]["numpy"] = "1.2.3"
+        (tmp_path / "runs" / name / "setup.json").write_text(json.dumps(setup))
+    assert pack(tmp_path / "runs", label="us").versions["numpy"] == "1.2.3"
 
 
 def test_method_takes_its_source_with_it_unless_it_changed(small_suite: Path, path: Path) -> None:

@@ -105,6 +105,8 @@ def submit(
     save_run_file(out, file)
     for method in file.methods:
         sources = f", with the source: {', '.join(method.files)}" if method.files else ""
+        if method.source and not method.files:
+            sources = ", of a plug-in, without its source: others cannot verify them"
         typer.echo(f"{method.name}: {sum(run.method == method.name for run in _all_runs(file))} runs{sources}")
     typer.echo(f"{out}: {out.stat().st_size} bytes. Anyone checks it with: nasbed leaderboard verify {out.name}")
 
@@ -144,6 +146,7 @@ def verify(
     from nasbed.leaderboard.verification import verify as verify_file
 
     checks: list[Check] = []
+    written: dict[str, str] = {}
 
     def report(check: Check) -> None:
         checks.append(check)
@@ -156,13 +159,18 @@ def verify(
         if source is not None:
             for method in file.methods:
                 if method.files:
-                    typer.echo(f"{method.name}: {unpack_code(method, source / method.name)}")
+                    written[method.name] = str(unpack_code(method, source / method.name))
             continue
         for check in wrong_values(file):
             report(check)
         verify_file(file, sample=sample, seed=seed, methods=_names(methods), trust_code=trust_code, on_check=report)
     if json:
-        print_json([asdict(check) for check in checks])
+        print_json([asdict(check) for check in checks] if source is None else written)
+    elif source is not None:
+        for method_name, place in written.items():
+            typer.echo(f"{method_name}: {place}")
+        if not written:
+            typer.echo("No code: all methods are nasbed's own.")
     if any(check.verdict != "verified" for check in checks):
         raise typer.Exit(1)
 

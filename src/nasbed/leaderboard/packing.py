@@ -86,7 +86,7 @@ def pack(
         judged_by=suite.judged_by,
         label=label,
         command=command or "\n".join(commands),
-        versions=environment(),
+        versions=environment() | dict(stored.benchmarks[-1].runs.setup.versions),
         not_run=dict(not_run or {}),
         left_out=dict(left_out or {}),
         benchmarks=[_benchmark_record(part) for part in stored.benchmarks],
@@ -140,7 +140,11 @@ def _method_record(name: str, parts: Sequence[BenchmarkRuns], code: Path | None)
         return MethodRecord(name, name, settings[0], preset, code=shipped_code(name))
     file, _, attribute = origin.rpartition(":")
     path = code or Path(file)
-    if not file.endswith(".py"):
+    if attribute and file and not file.endswith(".py"):
+        raise InvalidOption(
+            f"{name} was run as a class, whose file others cannot have; run the suite with file.py:{attribute}"
+        )
+    if not file:  # a plug-in, by its id
         return MethodRecord(name, origin, settings[0], preset, source=source)
     if not path.is_file() or path.name != Path(file).name or file_fingerprint(path) != source:
         raise InvalidOption(

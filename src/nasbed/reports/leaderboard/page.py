@@ -79,21 +79,19 @@ def write_leaderboard(
 
 
 def places_table(summaries: Mapping[str, SuiteSummary]) -> NumberTable:
-    """A row per method: its place on each suite, and its mean normalised regret there."""
-    places: dict[str, dict[str, int]] = {}
+    """A row per method of one author: its place on each suite, and its mean normalised regret there."""
+    places: dict[tuple[str, str], dict[str, int]] = {}
     for name, summary in summaries.items():
         for place, method in enumerate(summary.standings(), start=1):
-            places.setdefault(method, {})[name] = place
-    order = sorted(places, key=lambda method: float(np.mean(list(places[method].values()))))
+            places.setdefault((method, summary.sources.get(method, "")), {})[name] = place
+    order = sorted(places, key=lambda row: float(np.mean(list(places[row].values()))))
     rows = []
-    for method in order:
+    for method, source in order:
+        own = places[method, source]
         cells = [
-            f"{places[method][name]} ({short(summary.final_regret(method).estimate)})"
-            if name in places[method]
-            else MISSING
+            f"{own[name]} ({short(summary.final_regret(method).estimate)})" if name in own else MISSING
             for name, summary in summaries.items()
         ]
-        source = next(summary.sources.get(method, "") for summary in summaries.values() if method in summary.methods)
         rows.append((method, *cells, source))
     return NumberTable(("method", *summaries, "runs"), tuple(rows))
 
@@ -103,7 +101,9 @@ def _facts(files: Iterable[RunFile]) -> dict[str, object]:
     for file in files:
         runs = [run for part in file.runs.values() for run in part]
         versions = ", ".join(f"{name} {version}" for name, version in file.versions.items())
-        facts[file.label] = f"{len(runs)} runs of {listed([method.name for method in file.methods])}; {versions}"
+        earlier = f"{facts[file.label]}. " if file.label in facts else ""
+        methods = listed([method.name for method in file.methods])
+        facts[file.label] = f"{earlier}{len(runs)} runs of {methods}; {versions}"
         for method, reason in file.not_run.items():
             facts[f"{method}, not run"] = reason
     return facts

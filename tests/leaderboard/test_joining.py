@@ -122,12 +122,12 @@ def test_methods_of_two_authors_on_two_suites_have_two_rows(small_suite: Path) -
 
 
 def test_method_of_another_that_is_called_like_ones_own_stays(small_suite: Path) -> None:
-    own, theirs = runs_of_methods(small_suite / "runs", ["mine", "rs"]), pack(small_suite / "runs", label="B")
-    joined = join(own, [theirs, pack(small_suite / "runs", label="reference", methods=["rs", "ls"])])
+    own, submission = runs_of_methods(small_suite / "runs", ["mine", "rs"]), pack(small_suite / "runs", label="B")
+    joined = join(own, [submission, pack(small_suite / "runs", label="reference", methods=["rs", "ls"])])
     expected = {"mine (B)": "B", "hidden": "B", "ls": "reference"}
     assert joined.sources == expected and set(joined.benchmarks[0].runs.methods) == {"mine", "rs", *expected}
-    mine = theirs.method("mine")
-    taken = replace(theirs, methods=[mine, replace(mine, name="mine (B)")])
+    mine = submission.method("mine")
+    taken = replace(submission, methods=[mine, replace(mine, name="mine (B)")])
     with pytest.raises(InvalidOption, match=r"two files have runs of mine \(B\)"):
         join(own, [taken])
 

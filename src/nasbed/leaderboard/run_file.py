@@ -23,10 +23,10 @@ from nasbed.leaderboard.text_kinds import LABEL, LINE, LINES, SOURCES
 
 FORMAT = "nasbed-runs 1"
 SUFFIX = ".nbr"
-SHARED_WITH_SETUPS = ("benchmark", "space", "objective", "budget", "workers", "continue_trainings")
-"""The fields of a setup that the record of a benchmark has too."""
 _TEXT_FIELDS = ("suite", "title", "label", "command")
 _MAPPING_FIELDS = ("versions", "not_run", "left_out")
+SHARED_WITH_SETUPS = ("benchmark", "space", "objective", "budget", "workers", "continue_trainings")
+"""The fields of a setup that the record of a benchmark has too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def test_refusals_are_one_line(place: Path, words: tuple[str, ...]) -> None:
 def test_leaderboard_of_the_package_shows_every_suite(tmp_path: Path) -> None:
     result = run_command("leaderboard", "--out", "board", "--format", "svg", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    for name in ("quick", "unseen", "multi-fidelity"):
+    for name in ("quick", "unseen", "multi-fidelity", "surrogate"):
         assert f"{name}: " in result.stdout
         check_page(tmp_path / "board" / name / "report.html")
     picture = (tmp_path / "board" / "figures" / "leaderboard.svg").read_bytes()

@@ -302,6 +302,72 @@ def test_hostile_address_stays_text(page: Page, keys: str) -> None:
     assert page.run("return [window.hacked ?? null, document.querySelectorAll('img, script').length]") == [None, 1]
 
 
+def test_link_to_a_benchmark_that_is_not_here_opens_the_default_one(page: Page, darts: Path) -> None:
+    page.open("b=not-here&x=parameters&a=nothing")
+    assert page.find("html").get_attribute("data-shown") == str(darts)
+    assert page.find("#error").text == "No benchmark is called not-here here; choose one from the list."
+    page.run("const list = document.getElementById('benchmark'); list.value = arguments[0];"
+             "list.dispatchEvent(new Event('change'))", TABLE)  # fmt: skip
+    page.find(f"html[data-shown='{TABLE}']")
+
+
+@pytest.mark.parametrize(
+    "view", ["f=%25,1,2", "z=1e308,-1e308,1e308,-1e308", "r=9e307,-9e307,1,1", "s=two-methods&sa=__proto__&sb=length"]
+)
+def test_view_of_numbers_that_are_none_is_drawn_like_one_without_them(page: Page, view: str) -> None:
+    page.open(f"z=all&{view}" if view[0] != "z" else view)
+    shown = page.chosen()
+    page.open("z=all" if view[0] != "z" else "")
+    assert shown == page.chosen()
+
+
+LATE = """
+const fetched = window.fetch;
+window.fetch = async (address, ...others) => {
+  const answer = await fetched(address, ...others);
+  if (String(address).includes(arguments[0])) await new Promise((done) => (window.held ??= []).push(done));
+  return answer;
+};"""
+
+
+def test_answers_that_come_late_do_not_replace_what_was_asked_for_since(page: Page, truth: Truth, darts: Path) -> None:
+    """Each answer waits in the page until the reader has gone on."""
+    go = "const list = document.getElementById('benchmark'); list.value = arguments[0]; list.dispatchEvent(new Event('change'))"
+    paste = "document.getElementById('text').value = arguments[0]; document.getElementById('paste').requestSubmit()"
+    late = "for (const release of window.held.splice(0)) release(); return new Promise((done) => setTimeout(done, 50))"
+    held = "return new Promise((done) => { const look = () => window.held?.length === arguments[0] ? done() : setTimeout(look, 5); look(); })"
+
+    page.open(f"a={quote(START)}")  # the first of two texts is answered last
+    first, second = (START.replace("|skip_connect~0|+", f"|{name}~0|+") for name in ("nor_conv_3x3", "nor_conv_1x1"))
+    page.run(LATE, "text=%7Cnor_conv_3x3")
+    page.run(paste, first)
+    page.run(paste, second)
+    page.wait_for(second)
+    page.run(late)
+    assert page.text == second
+    assert page.value == truth.written(second) != truth.written(first)
+
+    page.run(LATE, "random")  # an architecture of the benchmark before
+    page.run("document.getElementById('random').click()")
+    page.run(held, 1)
+    page.run(go, str(darts))
+    page.find(f"html[data-shown='{darts}']")
+    page.run(late)
+    assert "a=" not in page.run("return location.hash").replace("b=", "")
+
+    page.run(LATE, "points?benchmark=nb201")  # the points, and other axes meanwhile
+    page.run(go, TABLE)
+    page.run(held, 1)
+    page.run("const x = document.getElementById('x'); x.value = 'train_time_s'; x.dispatchEvent(new Event('change'))")
+    page.run("window.dispatchEvent(new KeyboardEvent('keydown', {key: 'p'}))")
+    page.run(held, 3)
+    page.run(late)
+    page.find("#plot[data-points='15625']:not([aria-busy])")
+    page.paint()
+    assert page.all("#plot .title")[0].text == "training time (s)"
+    assert page.all(".front-point")
+
+
 def test_exported_file_opens_from_disk_and_is_edited(browser: Any, exported: Path, small_table: Path) -> None:
     benchmark = nasbed.load(small_table)
     space, objective = benchmark.space, benchmark.objective

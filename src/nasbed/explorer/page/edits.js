@@ -28,7 +28,10 @@ export class Edits {
     const answer = await attempt(() => this.source.edits(benchmark.id, details.text));
     if (ticket !== this.#ticket || !answer) return;
     this.#answer = answer;
-    if (this.#walk && !this.#walk.steps.some(({ text }) => text === details.text)) this.#walk = null;
+    if (this.#walk && !this.#walk.steps.some(({ text }) => text === details.text)) {
+      this.stop();
+      this.#walk = null;
+    }
     this.#list(LISTED);
     this.#mark();
   }
@@ -36,6 +39,7 @@ export class Edits {
   /** Forget everything, as another benchmark is opened. */
   clear() {
     this.#ticket++;
+    this.stop();
     this.#answer = this.#walk = null;
     this.root.hidden = true;
     this.overview.mark("edits", () => []);
@@ -64,7 +68,7 @@ export class Edits {
     if (!this.details) return;
     const { benchmark, details } = this;
     const answer = await attempt(() => this.source.uphill(benchmark.id, details.text));
-    if (!answer) return;
+    if (!answer || this.details !== details) return;
     const steps = answer.steps;
     if (steps.length < 2) {
       announce("No single edit improves it: a local best.");
@@ -80,7 +84,7 @@ export class Edits {
       if (!motionReduced()) await new Promise((resolve) => setTimeout(resolve, STEP_MS));
       if (this.walking !== ticket || this.benchmark !== benchmark) return;
       this.#walk.at = at;
-      if (isShown) await this.onText(steps[at].text, { replace: at > 1 && !motionReduced() });
+      if (isShown) await this.onText(steps[at].text, { replace: at > 1 && !motionReduced(), isStep: true });
       else if (!present(steps[at].row))
         this.remember(await this.source.architecture(benchmark.id, { text: steps[at].text }));
     }

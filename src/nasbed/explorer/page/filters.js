@@ -5,15 +5,23 @@ import { present, withUnit } from "./numbers.js";
 
 const STEPS = 500;
 
-/** The filters of a view's text: "key:low:high;key:low:high". */
+/** The filters of a view's text: "key,low,high;key,low,high". */
 export function readFilters(text) {
   return (text ?? "")
     .split(";")
     .filter(Boolean)
     .map((part) => {
       const [key, low, high] = part.split(",");
-      return { key: decodeURIComponent(key), low: Number(low), high: Number(high) };
+      return { key: decoded(key), low: Number(low), high: Number(high) };
     });
+}
+
+function decoded(key) {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
 }
 
 /** The text of filters, for the view. */

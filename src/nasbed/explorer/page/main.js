@@ -23,19 +23,22 @@ let benchmark = null;
 let current = null;
 let requests = 0;
 let openings = 0;
+let isOpening = false;
 
-state.listen(async (changed) => {
-  byId("undo").disabled = !state.canUndo;
-  complain("");
-  if (changed.has("b")) await attempt(openBenchmark);
-  else await overview.refresh(changed);
-  if (changed.has("b") || (changed.has("a") && current?.text !== state.get("a"))) await showArchitecture();
-  await searches.refresh(changed);
-});
-
-/** Open the benchmark of the view, the default one of the server if it names none. */
+/** Open the benchmark of the view, the default one of the server if it names none. False if the reader has chosen
+ * another one since. Answers on the benchmark before come too late. */
 async function openBenchmark() {
   const ticket = ++openings;
+  requests++;
+  isOpening = true;
+  try {
+    return await describeAndDraw(() => ticket === openings);
+  } finally {
+    if (ticket === openings) isOpening = false;
+  }
+}
+
+async function describeAndDraw(isWanted) {
   const { benchmarks } = await source.benchmarks();
   const id = state.get("b") ?? (benchmarks.find((each) => each.default) ?? benchmarks[0]).id;
   fill(
@@ -51,8 +54,9 @@ async function openBenchmark() {
       .filter((group) => group.children.length),
   );
   const described = await source.benchmark(id);
-  if (ticket !== openings) return;
+  if (!isWanted()) return false;
   benchmark = described;
+  isOpening = false;
   document.title = `${benchmark.id} · nasbed explore`;
   byId("benchmark").title = [benchmark.title, benchmark.sampled].filter(Boolean).join(". ");
   byId("note").textContent = benchmark.sampled ?? "";
@@ -60,36 +64,39 @@ async function openBenchmark() {
   edits.clear();
   across.clear();
   await overview.open(benchmark);
+  if (!isWanted()) return false;
   document.documentElement.dataset.shown = benchmark.id;
+  return true;
 }
 
-/** Open the architecture of a row; it becomes part of the view. */
-async function openRow(row) {
+/** Open an architecture by `{row}`, `{text}` in any notation or `{random}`; it becomes part of the view. Only the last
+ * one that was asked for is shown. A walk uphill ends with it, unless this is one of its steps. */
+async function open(which, { replace = false, focusSlot = null, isStep = false } = {}) {
+  if (!benchmark || isOpening) return;
   complain("");
-  const details = await attempt(() => source.architecture(benchmark.id, { row }));
-  if (details) openDetails(details);
-}
-
-/** Open an architecture by a text in any notation. */
-async function openText(text, { replace = false, focusSlot = null } = {}) {
-  complain("");
-  const details = await attempt(() => source.architecture(benchmark.id, { text }));
-  if (!details) return;
-  await openDetails(details, { replace });
+  if (!isStep) edits.stop();
+  const ticket = ++requests;
+  const details = await attempt(() => source.architecture(benchmark.id, which));
+  if (!details || ticket !== requests) return;
+  current = details;
+  edits.remember(details);
+  state.set({ a: details.text }, { replace });
+  await showArchitecture();
   if (focusSlot) panel.focusSlot(focusSlot);
 }
 
-async function openDetails(details, options = {}) {
-  current = details;
-  edits.remember(details);
-  state.set({ a: details.text }, options);
-  await showArchitecture();
+function openRow(row) {
+  return open({ row });
+}
+
+function openText(text, options) {
+  return open({ text }, options);
 }
 
 /** Show the architecture of the view, the best one of the overview if it names none. */
 async function showArchitecture() {
-  if (!benchmark) return;
   const text = state.get("a");
+  if (!benchmark || !(text || overview.isLoaded)) return;
   const ticket = ++requests;
   const which = text ? { text } : { row: overview.bestRow };
   const details =
@@ -106,14 +113,20 @@ async function showArchitecture() {
 }
 
 function openRandom() {
-  complain("");
-  return attempt(async () =>
-    openDetails(await source.architecture(benchmark.id, { random: Math.floor(Math.random() * 2 ** 31) })),
-  );
+  return open({ random: Math.floor(Math.random() * 2 ** 31) });
+}
+
+/** A link may name a benchmark that is not here: the default one is shown then, and why is said. */
+async function withoutUnknownBenchmark() {
+  const name = state.get("b");
+  const { benchmarks } = await source.benchmarks();
+  if (name === undefined || benchmarks.some(({ id }) => id === name)) return "";
+  state.set(Object.fromEntries(state.keys.map((key) => [key, null])), { replace: true });
+  return `No benchmark is called ${name.slice(0, 80)} here; choose one from the list.`;
 }
 
 byId("benchmark").addEventListener("change", (event) => {
-  const keeps = benchmark.siblings.includes(event.target.value);
+  const keeps = benchmark?.siblings.includes(event.target.value);
   state.set({ ...overview.freshView, b: event.target.value, ...(keeps ? {} : { a: null }) });
 });
 byId("random").addEventListener("click", openRandom);
@@ -138,6 +151,17 @@ listenToKeys(overview, {
   },
 });
 
-await attempt(openBenchmark);
-await Promise.all([searches.open(), showArchitecture()]);
+const refusal = (await attempt(withoutUnknownBenchmark)) ?? "";
+state.listen(async (changed) => {
+  byId("undo").disabled = !state.canUndo;
+  complain("");
+  if (!changed.has("b")) await overview.refresh(changed);
+  else if (!(await attempt(openBenchmark))) return;
+  if (changed.has("b") || (changed.has("a") && current?.text !== state.get("a"))) await showArchitecture();
+  await searches.refresh(changed);
+});
+if (await attempt(openBenchmark)) {
+  if (refusal) complain(refusal);
+  await Promise.all([searches.open(), showArchitecture()]);
+}
 byId("undo").disabled = !state.canUndo;

@@ -12,6 +12,7 @@ import { fillSelects } from "./selects.js";
 import { bestAndMean } from "./summary.js";
 import { hideTip, showTip } from "./tip.js";
 
+const FARTHEST = 1e100;
 const FRESH = { x: null, y: null, c: null, xs: null, ys: null, f: null, r: null, z: null };
 
 /** The overview of one benchmark at a time. It calls `onPick(row)`; other parts add marks with `mark(name, draw)`. */
@@ -21,6 +22,7 @@ export class Overview {
   #order = null;
   #cursor = null;
   #loading = 0;
+  #changed = new Set();
   #front = null;
 
   constructor(source, state, onPick) {
@@ -48,6 +50,8 @@ export class Overview {
     });
     this.#order = null;
     this.#cursor = null;
+    this.#chosen = null;
+    this.scatter.clear();
     fillSelects(benchmark.columns);
     await this.refresh(new Set(["x", "f", "r"]));
   }
@@ -72,6 +76,11 @@ export class Overview {
     );
   }
 
+  /** Whether the points of the benchmark are here. */
+  get isLoaded() {
+    return this.columns.has(this.benchmark?.objective);
+  }
+
   /** The row with the best objective. */
   get bestRow() {
     const { values } = this.columns.get(this.benchmark.objective);
@@ -91,7 +100,9 @@ export class Overview {
 
   /** Bring the picture up to date after keys of the view changed. */
   async refresh(changed) {
+    if (!this.benchmark) return;
     if (!["x", "y", "c", "xs", "ys", "f", "r", "z", "p"].some((key) => changed.has(key))) return;
+    for (const key of changed) this.#changed.add(key);
     const filters = readFilters(this.state.get("f")).filter(({ key }) => this.described.has(key));
     const colour = this.described.has(this.state.get("c")) ? this.state.get("c") : null;
     const ticket = ++this.#loading;
@@ -102,15 +113,19 @@ export class Overview {
     this.#showControls(colour, filters);
     this.#filterNow(filters);
     this.scatter.setBrush(this.#brushOfView());
-    if (["x", "y", "c", "xs", "ys", "z", "f"].some((key) => changed.has(key))) this.draw(colour);
+    const isOther = ["x", "y", "c", "xs", "ys", "z", "f"].some((key) => this.#changed.has(key));
+    this.#changed.clear();
+    if (isOther) this.draw(colour);
     else this.redraw();
   }
 
-  /** Get columns that are not here yet. */
+  /** Get columns that are not here yet. False if another benchmark was opened meanwhile. */
   async load(keys) {
+    const { benchmark } = this;
     const missing = [...new Set(keys)].filter((key) => !this.columns.has(key));
     if (missing.length) {
-      const { rows, columns } = await this.source.points(this.benchmark.id, missing);
+      const { rows, columns } = await this.source.points(benchmark.id, missing);
+      if (benchmark !== this.benchmark) return false;
       this.rows = rows;
       for (const [key, column] of columns) this.columns.set(key, column);
     }
@@ -165,7 +180,7 @@ export class Overview {
 
   /** Go through the chosen points by value: `step` 1 is the next better one; Infinity the best. */
   moveCursor(step) {
-    const rows = this.#ordered();
+    const rows = this.scatter.places ? this.#ordered() : [];
     if (!rows.length) return;
     const before = this.#cursor === null ? -1 : rows.indexOf(this.#cursor);
     const place =
@@ -214,17 +229,13 @@ export class Overview {
   }
 
   #brushOfView() {
-    const numbers = (this.state.get("r") ?? "").split(",").map(Number);
-    return numbers.length === 4 && numbers.every(Number.isFinite)
-      ? { x0: numbers[0], x1: numbers[1], y0: numbers[2], y1: numbers[3] }
-      : null;
+    const numbers = fourNumbers(this.state.get("r"));
+    return numbers && { x0: numbers[0], x1: numbers[1], y0: numbers[2], y1: numbers[3] };
   }
 
   #zoomOfView() {
-    const numbers = (this.state.get("z") ?? "").split(",").map(Number);
-    return numbers.length === 4 && numbers.every(Number.isFinite)
-      ? [numbers.slice(0, 2), numbers.slice(2)]
-      : [null, null];
+    const numbers = fourNumbers(this.state.get("z"));
+    return numbers ? [numbers.slice(0, 2), numbers.slice(2)] : [null, null];
   }
 
   #filterNow(filters) {
@@ -266,7 +277,7 @@ export class Overview {
       attempt(async () => {
         const key = event.target.value;
         event.target.value = "";
-        await this.load([key]);
+        if (!(await this.load([key]))) return;
         const filters = readFilters(this.state.get("f")).filter((each) => each.key !== key);
         this.state.set({ f: writeFilters([...filters, { key, ...fullRange(this.columns.get(key)) }]) });
       }),
@@ -394,6 +405,12 @@ export class Overview {
       })
       .join(" · ");
   }
+}
+
+/** The numbers of a rectangle in the view; null where they are none, or too large to be drawn. */
+function fourNumbers(text) {
+  const numbers = (text ?? "").split(",").map(Number);
+  return numbers.length === 4 && numbers.every((number) => Math.abs(number) < FARTHEST) ? numbers : null;
 }
 
 /** A circle around a pixel. */

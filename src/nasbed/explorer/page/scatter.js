@@ -52,7 +52,14 @@ export class Scatter {
   /** Show points: `x`, `y` are `{column, values, labels, title, domain, isLog}`, `colours` of rowColours. */
   show(view) {
     this.#view = view;
+    this.root.removeAttribute("aria-busy");
     this.#later("all");
+  }
+
+  /** Forget the points, as others are on their way: nothing of them can be chosen. */
+  clear() {
+    this.#view = this.places = this.#pointer = null;
+    this.root.setAttribute("aria-busy", "true");
   }
 
   /** Which rows pass the filters: a 0 or 1 a row. */

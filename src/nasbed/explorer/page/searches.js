@@ -80,14 +80,14 @@ export class Searches {
   }
 
   async #load() {
+    this.#paths = null;
     this.stop();
     const name = this.state.get("s");
     this.select.value = name ?? "";
-    this.#paths = null;
     const folder = this.folders.find((each) => each.name === name);
     if (folder && folder.benchmark === this.overview.benchmark.id) {
       const answer = await attempt(() => this.source.paths(name));
-      if (this.state.get("s") !== name) return;
+      if (this.state.get("s") !== name || folder.benchmark !== this.overview.benchmark.id) return;
       if (answer) this.#paths = preparedPaths(answer);
     }
     this.#step = this.#stepOfView;
@@ -152,7 +152,7 @@ export class Searches {
       choice: (side) => this.state.get(SIDES[side]),
       choose: (side, index) => this.state.set({ [SIDES[side]]: index }),
       colour: (method) => this.#colour(method),
-      details: (text) => this.source.architecture(this.overview.benchmark.id, { text }),
+      details: (text) => this.source.architecture(this.#paths.benchmark, { text }),
       open: this.onText,
     });
     fill(

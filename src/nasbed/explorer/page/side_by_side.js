@@ -25,7 +25,7 @@ export class SideBySide {
   /** Show both runs at a time. Cells are drawn unless time runs. */
   show(time_s, unit, isPlaying) {
     const runs = this.sides.map(
-      (side, place) => this.paths.runs[this.view.choice(place) ?? side.fallback] ?? this.paths.runs[0],
+      (side, place) => this.paths.runs[Number(this.view.choice(place) ?? side.fallback)] ?? this.paths.runs[0],
     );
     const values = runs.flatMap((run) => run.incumbents.map((place) => run.value[place])).filter(present);
     const range = [Math.min(...values), Math.max(...values)];

@@ -16,6 +16,11 @@ export class State {
     return this.#values[key];
   }
 
+  /** What the view names. */
+  get keys() {
+    return Object.keys(this.#values);
+  }
+
   /** Change the view; null removes a key. `replace` leaves no step to go back to. */
   set(changes, { replace = false } = {}) {
     const after = { ...this.#values, ...changes };

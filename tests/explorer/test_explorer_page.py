@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +53,13 @@ def page(browser: Any, darts: Path, tmp_path_factory: pytest.TempPathFactory) ->
     """The page, which the small table opens with; views name the other one."""
     folder = tmp_path_factory.mktemp("searches") / "two-methods"
     nasbed.compare(TABLE, ["rs", "re"], seeds=2, budget="15ev", out=folder, progress=False)
-    with serving(Catalogue(str(darts)), runs=(folder,)) as running:
+    unfinished, foreign = folder.parent / "unfinished", folder.parent / "foreign"
+    for other, benchmark in ((unfinished, TABLE), (foreign, "nb101-108")):
+        (other / "runs").mkdir(parents=True)
+        setup = json.loads((folder / "setup.json").read_text(encoding="utf-8"))
+        (other / "setup.json").write_text(json.dumps(setup | {"benchmark": benchmark}), encoding="utf-8")
+    shutil.copy(folder / "runs" / "rs-0.npz", foreign / "runs")
+    with serving(Catalogue(str(darts)), runs=(folder, unfinished, foreign)) as running:
         yield Page(browser, f"http://127.0.0.1:{running.port}/", benchmark=TABLE)
 
 
@@ -271,6 +278,25 @@ def test_searches_show_what_each_run_had_found_by_a_time(page: Page) -> None:
     assert not page.browser.execute_script("return document.querySelector('.incumbent-mark')")
     page.find("#play").click()
     page.find(".incumbent-mark")
+
+
+@pytest.mark.parametrize(
+    ("folder", "words"),
+    [
+        ("unfinished", "No run of this folder is finished."),
+        (
+            "foreign",
+            "These runs are on nb101-108, which is not here; get it, then start: nasbed explore nb101-108 --runs",
+        ),
+    ],
+)
+def test_folder_without_runs_to_draw_says_why(page: Page, folder: str, words: str) -> None:
+    page.open()
+    page.run("const list = document.getElementById('folder'); list.value = arguments[0];"
+             "list.dispatchEvent(new Event('change'))", folder)  # fmt: skip
+    assert page.find(".searches-body .caption").text.startswith(words)
+    assert page.find("html").get_attribute("data-shown") == TABLE
+    assert page.find("#error").get_attribute("hidden")
 
 
 def test_two_tabs_do_not_share_a_view(page: Page, truth: Truth) -> None:

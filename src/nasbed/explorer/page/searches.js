@@ -73,7 +73,7 @@ export class Searches {
   #choose(name) {
     const folder = this.folders.find((each) => each.name === name);
     const moves =
-      folder && folder.benchmark !== this.overview.benchmark.id
+      folder?.shown && folder.benchmark !== this.overview.benchmark.id
         ? { ...this.overview.freshView, b: folder.benchmark, a: null }
         : {};
     this.state.set({ ...moves, s: name || null, t: null, ...Object.fromEntries(SIDES.map((key) => [key, null])) });
@@ -88,16 +88,23 @@ export class Searches {
     if (folder && folder.benchmark === this.overview.benchmark.id) {
       const answer = await attempt(() => this.source.paths(name));
       if (this.state.get("s") !== name || folder.benchmark !== this.overview.benchmark.id) return;
-      if (answer) this.#paths = preparedPaths(answer);
+      if (answer?.runs.length) this.#paths = preparedPaths(answer);
     }
     this.#step = this.#stepOfView;
     if (this.#paths) this.#build();
-    else fill(this.body, ...(folder ? this.#elsewhere(folder) : []));
+    else fill(this.body, ...(folder ? this.#reason(folder) : []));
     this.overview.mark("searches", (scatter) => (this.#paths ? this.#marks(scatter) : []));
   }
 
-  /** A hint that a folder's runs are on another benchmark. */
-  #elsewhere({ name, benchmark }) {
+  /** Why the runs of a folder are not drawn: none is finished, or they are on another benchmark. */
+  #reason({ name, benchmark, runs, shown }) {
+    const words = (text) => [element("p", { class: "caption" }, text)];
+    if (!runs) return words("No run of this folder is finished.");
+    if (!shown)
+      return words(
+        `These runs are on ${benchmark}, which is not here; get it, then start: nasbed explore ${benchmark} --runs ${name}`,
+      );
+    if (benchmark === this.overview.benchmark.id) return [];
     return [
       element(
         "p",

@@ -410,8 +410,14 @@ def test_exported_file_opens_from_disk_and_is_edited(browser: Any, exported: Pat
     seeds = [title.get_attribute("textContent") for title in page.all(".strip .seed title")]
     assert seeds == [f"{repeat.values[objective]:.2f} %" for repeat in benchmark.repeats(arch)]
     assert len(page.all("#details .curve .dot")) == len(benchmark.fidelities) == 2
+    offered = {(edit.choice, edit.after) for edit in space.edits(arch) if benchmark.holds(edit.arch)}
+    page.run(
+        "document.querySelectorAll('#edits button').forEach((each) => /^Show all/.test(each.textContent) && each.click())"
+    )
+    enabled = "return [...document.querySelectorAll('button.edit:enabled')].map((each) => [each.dataset.slot, each.dataset.to])"
+    assert {tuple(each) for each in page.run(enabled)} == offered
     page.find(f"[data-slot='{edit.choice}']").click()
-    next(item for item in page.all(".menu [role=menuitem]") if item.text.startswith(edit.after)).click()
+    next(item for item in page.all(".menu [role=menuitem]:enabled") if item.text.startswith(edit.after)).click()
     edited = space.format(edit.arch)
     page.wait_for(edited)
     assert page.value == written(edited)

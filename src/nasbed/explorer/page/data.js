@@ -93,21 +93,23 @@ class ExportSource {
     return this.#details(Number(rows[which.random % rows.length]));
   }
 
+  /** Edits as the API lists them; `isHere` says whether the file holds what an edit leads to. */
   async edits(id, text) {
     const row = this.#row(text);
     const answer = this.#data.details[row]?.edits ?? this.#derivedEdits(row);
     for (const edit of answer.edits) if (edit.row !== null) this.#aliases.set(edit.text, edit.row);
-    return answer;
+    return { ...answer, edits: answer.edits.map((edit) => ({ ...edit, isHere: edit.row !== null })) };
   }
 
+  /** Steps uphill as far as the file holds them; `isCut` where the next one is not in it. */
   async uphill(id, text) {
     let { value, edits, objective } = await this.edits(id, text);
     const steps = [{ text, value, slot: null, slot_title: null, from: null, to: null }];
-    while (edits.length && edits[0].gain > 0) {
+    while (edits[0]?.gain > 0 && edits[0].isHere) {
       steps.push(edits[0]);
       ({ edits } = await this.edits(id, edits[0].text));
     }
-    return { objective, steps };
+    return { objective, steps, isCut: edits[0]?.gain > 0 };
   }
 
   async across(id, text) {

@@ -8,6 +8,7 @@ import { ring } from "./overview.js";
 
 const LISTED = 8;
 const STEP_MS = 650;
+const NOT_HERE = "not in this file; nasbed explore opens it";
 
 /** The edits of the architecture that is shown. `onText(text, options)` opens another one. */
 export class Edits {
@@ -55,6 +56,7 @@ export class Edits {
     const items = edits.map((edit) => ({
       edit,
       words: edit.to,
+      isDisabled: edit.isHere === false,
       name: present(edit.gain) && edit.gain > 0 ? "gains" : "",
       detail: present(edit.value)
         ? `${withUnit(edit.value, this.metric.unit)}  ${signed(edit.gain, this.metric.unit)}`
@@ -71,11 +73,13 @@ export class Edits {
     if (!answer || this.details !== details) return;
     const steps = answer.steps;
     if (steps.length < 2) {
-      announce("No single edit improves it: a local best.");
-      this.#say("No single edit improves it: a local best.");
+      const words = answer.isCut ? `The best edit is ${NOT_HERE}.` : "No single edit improves it: a local best.";
+      announce(words);
+      this.#say(words);
       return;
     }
-    this.#walk = { steps, at: 0 };
+    const end = answer.isCut ? `the next one is ${NOT_HERE}` : "a local best";
+    this.#walk = { steps, at: 0, end };
     const ticket = {};
     this.walking = ticket;
     this.remember(details);
@@ -88,9 +92,7 @@ export class Edits {
       else if (!present(steps[at].row))
         this.remember(await this.source.architecture(benchmark.id, { text: steps[at].text }));
     }
-    announce(
-      `A local best after ${counted(steps.length - 1, "step")}: ${withUnit(steps.at(-1).value, this.metric.unit)}.`,
-    );
+    announce(`${counted(steps.length - 1, "step")}, ${end}: ${withUnit(steps.at(-1).value, this.metric.unit)}.`);
   }
 
   /** Stop the walk where it is. */
@@ -156,6 +158,8 @@ export class Edits {
           class: gains ? "edit gains" : "edit",
           "data-slot": edit.slot,
           "data-to": edit.to,
+          disabled: edit.isHere === false,
+          title: edit.isHere === false ? NOT_HERE : null,
           on: { click: () => this.#take(edit) },
         },
         element("span", { class: "what" }, element("small", {}, edit.slot_title), ` ${edit.from} → ${edit.to}`),
@@ -171,10 +175,10 @@ export class Edits {
 
   #steps() {
     if (!this.#walk) return [];
-    const { steps } = this.#walk;
+    const { steps, end } = this.#walk;
     const shown = steps.slice(0, this.#walk.at + 1);
     return [
-      element("h3", {}, `Uphill: ${counted(steps.length - 1, "step")} to a local best`),
+      element("h3", {}, `Uphill: ${counted(steps.length - 1, "step")}, ${end}`),
       element(
         "ol",
         { class: "edits steps", start: 0 },

@@ -4,7 +4,7 @@ import { element } from "./dom.js";
 
 let current = null;
 
-/** Open a menu of `{words, detail, name, chosen}` beside an element; `onChoose(item)`. */
+/** Open a menu of `{words, detail, name, isDisabled}` beside an element; `onChoose(item)`. */
 export function openMenu(anchor, title, items, onChoose) {
   closeMenu();
   const menu = element(
@@ -14,7 +14,14 @@ export function openMenu(anchor, title, items, onChoose) {
     ...items.map((item) =>
       element(
         "button",
-        { type: "button", role: "menuitem", tabindex: -1, class: item.name ?? "", on: { click: () => choose(item) } },
+        {
+          type: "button",
+          role: "menuitem",
+          tabindex: -1,
+          class: item.name ?? "",
+          disabled: item.isDisabled ?? false,
+          on: { click: () => choose(item) },
+        },
         element("span", {}, item.words),
         element("span", { class: "detail" }, item.detail),
       ),
@@ -23,7 +30,7 @@ export function openMenu(anchor, title, items, onChoose) {
   document.body.append(menu);
   place(menu, anchor.getBoundingClientRect());
   current = { menu, anchor };
-  menu.querySelector("button")?.focus();
+  menu.querySelector("button:enabled")?.focus();
 
   function choose(item) {
     closeMenu();
@@ -51,7 +58,7 @@ function place(menu, box) {
 }
 
 function keys(event) {
-  const buttons = [...event.currentTarget.querySelectorAll("button")];
+  const buttons = [...event.currentTarget.querySelectorAll("button:enabled")];
   const at = buttons.indexOf(document.activeElement);
   const target = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
   if (event.key === "Escape" || event.key === "Tab") {

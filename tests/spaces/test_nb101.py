@@ -328,3 +328,9 @@ def test_nb101_equals_the_published_table(published_data: Callable[[str], Path])
 def test_nb101_published_inception_parameters() -> None:
     """What the published API answers for the README's Inception cell."""
     assert SPACE.parameters([SPACE.from_native(INCEPTION)])[0] == 2_694_282
+
+
+def test_parse_refuses_a_number_of_thousands_of_digits_in_a_line() -> None:
+    with pytest.raises(NasbedError, match="matrix, operations") as error:
+        NB101().parse(f"[{'9' * 5000}]")
+    assert len(str(error.value).splitlines()) == 1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import InvalidArchitecture, ParseError, nearest, shorten
+from nasbed.core.errors import InvalidArchitecture, ParseError, first_line, nearest, shorten
 from nasbed.spaces.nb101.cell import (
     INPUT,
     MAX_VERTICES,
@@ -47,9 +47,12 @@ def parse_cell(text: str) -> Compact:
     text = text.strip()
     if text.startswith("["):
         try:
-            return from_matrix(json.loads(text))
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ParseError(f"an nb101 cell in JSON is [matrix, operations], got {shorten(text)}: {error}") from None
+            pair = json.loads(text)
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits are a ValueError
+            raise ParseError(
+                f"an nb101 cell in JSON is [matrix, operations], got {shorten(text)}: {first_line(error)}"
+            ) from None
+        return from_matrix(pair)
     parts = text.split("/")
     if len(parts) > MAX_VERTICES - 1:
         raise InvalidArchitecture(

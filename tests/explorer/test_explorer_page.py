@@ -337,14 +337,11 @@ def test_link_to_a_benchmark_that_is_not_here_opens_the_default_one(page: Page, 
     page.find(f"html[data-shown='{TABLE}']")
 
 
-@pytest.mark.parametrize(
-    "view", ["f=%25,1,2", "z=1e308,-1e308,1e308,-1e308", "r=9e307,-9e307,1,1", "s=two-methods&sa=__proto__&sb=length"]
-)
-def test_view_of_numbers_that_are_none_is_drawn_like_one_without_them(page: Page, view: str) -> None:
-    page.open(f"z=all&{view}" if view[0] != "z" else view)
+def test_view_of_numbers_that_are_none_is_drawn_like_one_without_them(page: Page) -> None:
+    page.open("f=%25,1,2&z=1e308,-1e308,1e308,-1e308&r=9e307,-9e307,1,1&s=two-methods&sa=__proto__&sb=length")
     shown = page.chosen()
-    page.open("z=all" if view[0] != "z" else "")
-    assert shown == page.chosen()
+    page.open()
+    assert shown == page.chosen() > 0
 
 
 LATE = """

@@ -271,7 +271,7 @@ def test_challenge_continues_with_the_next_dataset_and_runs_nothing_twice(tmp_pa
 # ------------------------------------------------------------------ greedy ones
 
 
-@pytest.mark.parametrize("kind", ["auto", "none"])
+@pytest.mark.parametrize("kind", ["auto", pytest.param("none", marks=pytest.mark.thorough)])
 def test_challenge_hang_is_ended_with_all_descendants(tmp_path: Path, kind: str) -> None:
     token = f"token{uuid4().hex}"
     train = f"""

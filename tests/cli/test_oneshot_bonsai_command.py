@@ -55,6 +55,7 @@ def without_times(path: Path) -> dict[str, Any]:
     return {**data, "search_time_s": 0.0, "sha256": "", "epochs": epochs}
 
 
+@pytest.mark.thorough
 @pytest.mark.kill
 def test_bonsai_killed_resumes_to_the_same_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path

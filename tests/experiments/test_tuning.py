@@ -201,6 +201,7 @@ def complete_lines(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content[: content.rfind("\n") + 1].splitlines()]
 
 
+@pytest.mark.thorough
 def test_tuning_survives_trials_that_hang(split: TableSplit, tmp_path: Path) -> None:
     """All of them, so that there is no winner; the journal says why."""
     with pytest.raises(InvalidOption, match="no result within 1 s"):

@@ -253,6 +253,7 @@ def run(
     return archs
 
 
+@pytest.mark.thorough
 def test_combo_beats_random_search_on_categories_and_orders() -> None:
     """12 additive landscapes with an interaction over 12 288 configurations, 50 evaluations each."""
     source = ConfigurationSpace(name="mixed")

@@ -299,6 +299,7 @@ def versioned(version: int) -> list[Rows]:
     return [random_rows("nb201", 40, 1000 * version + part) for part in range(30)]
 
 
+@pytest.mark.thorough
 def test_two_processes_read_while_a_third_replaces_the_table(tmp_path: Path, thorough: bool) -> None:
     """The third is this process. It starts once both have read the table that it replaces."""
     folder = tmp_path / "t"

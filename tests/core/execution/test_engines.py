@@ -35,6 +35,14 @@ def engine(request: pytest.FixtureRequest) -> Engine:
     return RayEngine()
 
 
+rarely_with_ray = pytest.mark.parametrize(
+    "engine",
+    ["serial", "local", pytest.param("ray", marks=[pytest.mark.ray, pytest.mark.thorough])],
+    indirect=True,
+)
+"""For what all engines promise: to start Ray takes seconds each time."""
+
+
 def test_engine_gives_every_result_once(engine: Engine) -> None:
     outcomes = list(engine.map_unordered(engine_tasks.square, range(20)))
     assert sorted(outcome.task for outcome in outcomes) == list(range(20))
@@ -46,6 +54,7 @@ def test_engine_without_tasks_is_done(engine: Engine) -> None:
     assert list(engine.map_unordered(engine_tasks.square, [])) == []
 
 
+@rarely_with_ray
 def test_engine_takes_tasks_that_are_made_from_outcomes(engine: Engine) -> None:
     """Each round of tasks is made when the one before has ended, by the same workers."""
     finished: list[int] = []
@@ -71,6 +80,7 @@ def test_engine_refuses_tasks_that_wait_for_nothing(engine: Engine) -> None:
         list(engine.map_unordered(engine_tasks.square, [1, WAIT, WAIT, 2]))
 
 
+@rarely_with_ray
 def test_engine_task_that_raises_is_named_and_alone(engine: Engine, tmp_path: Path) -> None:
     tasks = [("fine", ""), ("raise", ""), ("fine", "")]
     outcomes = {outcome.task: outcome for outcome in engine.map_unordered(engine_tasks.misbehave, tasks)}
@@ -78,6 +88,7 @@ def test_engine_task_that_raises_is_named_and_alone(engine: Engine, tmp_path: Pa
     assert outcomes[0].result == outcomes[2].result == "fine"
 
 
+@rarely_with_ray
 def test_engine_tells_a_refusal_from_a_failure(engine: Engine) -> None:
     (outcome,) = engine.map_unordered(engine_tasks.refuse, ["no GPU here; take cpu"])
     assert (outcome.refusal, outcome.error) == ("no GPU here; take cpu", "NotReady: no GPU here; take cpu")
@@ -121,6 +132,7 @@ def test_engine_refuses_no_processes() -> None:
         LocalEngine(-1)
 
 
+@pytest.mark.thorough
 @pytest.mark.ray
 def test_ray_engine_counts_time_from_the_start_of_a_task(tmp_path: Path) -> None:
     """With one worker, the tasks behind the one that hangs wait longer than the time-out."""

@@ -44,6 +44,7 @@ def by_model_and_seeds(results: Iterable[UnseenResult]) -> dict[Any, Any]:
     return {(result.model, result.seeds): result for result in plain}
 
 
+@pytest.mark.thorough
 def test_processes_come_to_the_results_of_one_after_another(folder: str, tmp_path: Path, thorough: bool) -> None:
     plan = replace(PLAN, methods=METHODS if thorough else ("gdas", "rs-bonsai"), train_seeds=1)
     engine = LocalEngine(2 if thorough else 1)

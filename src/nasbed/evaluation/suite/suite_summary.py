@@ -198,7 +198,7 @@ class SuiteSummary:
 def summarise_suite(suite: SuiteRuns, rng: np.random.Generator, *, resamples: int = 1000) -> SuiteSummary:
     """Compare methods over all benchmarks of a suite.
 
-    Compared are the methods that have runs on every benchmark: by means over the seeds that each has there, by tests on
+    The methods that have runs on every benchmark are compared: by means over the seeds that each has there, by tests on
     the seeds that two of them share, and by ranks over the seeds that all of them have.
 
     Args:

@@ -13,6 +13,7 @@ each with the values of its function.
 
 from __future__ import annotations
 
+import zlib
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -73,7 +74,7 @@ class Cache:
             self._functions: NDArray[np.int64] | None = None
             if MEMBERS in columns:
                 self._take_in_members(columns[MEMBERS], columns[MEMBER_ROWS])
-        except (OSError, ValueError, KeyError, TypeError, IndexError, BadZipFile) as error:
+        except (OSError, ValueError, KeyError, TypeError, IndexError, BadZipFile, zlib.error) as error:
             raise BadFile(
                 f"the cache {place} is damaged: {str(error).splitlines()[0]}; import the table again"
             ) from None

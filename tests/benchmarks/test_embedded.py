@@ -295,7 +295,8 @@ def test_embedded_surrogate_answers_by_seed(path: Path) -> None:
     arch = benchmark.space.sample(np.random.default_rng(0))
     first, same, third = (benchmark.query(arch, seed=seed) for seed in (1, 1, 2))
     assert first == same and first.values[benchmark.objective] != third.values[benchmark.objective]
-    assert 50 < first.values[benchmark.objective] < 80
+    low, high = (80, 95) if "language" in benchmark.name else (50, 80)
+    assert low < first.values[benchmark.objective] < high
     assert first.cost_s is not None and 0.01 < first.cost_s < 10
     assert card(name).present and name in [entry.name for entry in cards()]
 

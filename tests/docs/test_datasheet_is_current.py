@@ -16,6 +16,7 @@ from nasbed.surrogates.artefact import SUFFIX, Artefact, read_manifest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, FIRST_PAGE, FBNET_PAGE = ((DOCS / f"datasheet{name}.md").read_text() for name in ("", "-darts-v1", "-fbnet"))
+UNSEEN_PAGE = (DOCS / "nas-bench-unseen.md").read_text()
 SURROGATES = sorted(surrogates_folder(embedded_home()).glob(f"*{SUFFIX}"))
 
 
@@ -72,7 +73,8 @@ def test_datasheet_has_every_field_of_the_recipe_that_trained(name: str, page: s
 @pytest.mark.parametrize("path", SURROGATES, ids=lambda path: path.name.removesuffix(SUFFIX))
 def test_datasheet_has_the_figures_of_each_surrogate(path: Path) -> None:
     about = read_manifest(path)
-    (row,) = re.findall(rf"^\| `{re.escape(about.name)}` \| ([\d ]+ \| .*) \|$", PAGE + FBNET_PAGE, flags=re.MULTILINE)
+    pages = PAGE + FBNET_PAGE + UNSEEN_PAGE
+    (row,) = re.findall(rf"^\| `{re.escape(about.name)}` \| ([\d ]+ \| .*) \|$", pages, flags=re.MULTILINE)
     rows, size, _, *figures = row.split(" | ")
     assert int(rows.replace(" ", "")) == about.provenance["rows"]
     assert int(size.replace(" ", "")) == path.stat().st_size

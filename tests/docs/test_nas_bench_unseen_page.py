@@ -38,7 +38,7 @@ def test_matrices_are_those_of_the_tables(study: TransferStudy) -> None:
 def test_correlations_of_proxies_are_those_of_the_scores() -> None:
     tables = [nasbed.load(name) for name in NAS_BENCH_UNSEEN]
     order = proxy_order(tables, scores_of(tables), resamples=2)  # type: ignore[arg-type]
-    assert order is not None and order.networks == 3_790 and len(order.proxies) == 17
+    assert order is not None and order.networks == 4_954 and len(order.proxies) == 18
     for name, values in zip(order.proxies, order.correlations, strict=True):
         assert line(f"`{name}`", values) in PAGE
     values = order.correlations

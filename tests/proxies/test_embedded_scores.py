@@ -22,7 +22,7 @@ NAME = "darts-cifar10-16"
 def test_every_network_of_the_table_is_scored_by_every_proxy() -> None:
     scores, table = open_scores(NAME), nasbed.load(NAME)
     assert isinstance(table, TabularBenchmark)
-    assert set(PROXIES.names()) <= set(scores.proxies)
+    assert set(PROXIES.names()) == {*scores.proxies, "ntk"}, "ntk of the weights alone is singular for most of these"
     assert scores.about.recipe == table.results.about.recipe == "collect-darts"
     task = task_of(scores, table)
     assert len(task) == len(scores) == len(table) and task.left_out == 0
@@ -56,11 +56,13 @@ def test_scores_that_need_no_image_are_those_of_the_networks() -> None:
 def test_functions_of_unseen_data_are_scored_by_every_proxy(name: str) -> None:
     scores, table = open_scores(name), nasbed.load(name)
     assert isinstance(table, TabularBenchmark)
-    assert set(PROXIES.names()) <= set(scores.proxies) and scores.missing() == {}
+    assert set(PROXIES.names()) <= set(scores.proxies)
+    assert set(scores.missing().values()) == {1}, "the cell without any operation cannot be scored by all"
     assert (scores.about.dataset, scores.about.recipe) == (table.dataset_name, "collect-nb201")
     assert scores.about.dataset_hash in table.results.about.notes, "the images that the networks were trained on"
     rows = table.cache.find_many(scores.codes)
-    assert len(rows) == 3_790 and (table.cache.counts()[rows, -1] == 3).sum() == 300, "all with three seeds, and more"
+    assert len(np.unique(table.space.function_codes(table.space.architectures(scores.codes)), axis=0)) == len(rows)
+    assert len(rows) == 4_954, "all functions of nb201"
     skeleton = table.space.make_skeleton({"channels": 16, "cells_per_stage": 1})
     differences = scores.of("params")[:, 0] - table.space.costs(scores.codes, skeleton)[:, 0]
     assert np.ptp(differences) == 0, "only stem and classifier depend on the dataset"

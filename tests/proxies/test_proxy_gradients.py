@@ -14,7 +14,7 @@ from torch.func import functional_call, jacrev  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from nasbed.proxies import score_all  # noqa: E402
-from nasbed.proxies.ntk import IMAGES  # noqa: E402
+from nasbed.proxies.passes import TANGENT_IMAGES  # noqa: E402
 
 
 def batch(images: int = 6, features: int = 5, classes: int = 3) -> tuple[Tensor, Tensor]:
@@ -159,18 +159,37 @@ def test_zico_does_not_change_with_the_scale_of_the_loss() -> None:
     assert larger["zico"].value == pytest.approx(value(network, "zico"))
 
 
-def test_ntk_is_the_condition_of_the_explicit_jacobian() -> None:
+@pytest.mark.parametrize(("name", "counted"), [("ntk", "weight"), ("ntk_all", "")])
+def test_ntk_is_the_condition_of_the_explicit_jacobian(name: str, counted: str) -> None:
     network, (images, labels) = perceptron(), batch(images=4)
     parameters = {name: parameter.detach() for name, parameter in network.named_parameters()}
     jacobians = jacrev(lambda values: functional_call(network, values, (images,)).sum(dim=1))(parameters)
-    rows = torch.cat([jacobian.flatten(1) for jacobian in jacobians.values()], dim=1)
+    rows = torch.cat([jacobian.flatten(1) for name, jacobian in jacobians.items() if counted in name], dim=1)
     condition = float(np.linalg.cond((rows @ rows.T).numpy()))
-    assert value(network, "ntk", (images, labels)) == pytest.approx(-condition, rel=1e-6)
+    assert value(network, name, (images, labels)) == pytest.approx(-condition, rel=1e-6)
+
+
+def test_ntk_does_not_see_biases_and_ntk_all_does() -> None:
+    """Two images, logits w·x + b: the kernel of w is the matrix of the images' products, biases add one to each."""
+    network = nn.Linear(2, 1).double()
+    images, labels = torch.tensor([[1.0, 0.0], [0.0, 2.0]], dtype=torch.float64), torch.zeros(2, dtype=torch.int64)
+    assert value(network, "ntk", (images, labels)) == pytest.approx(-4.0)
+    assert value(network, "ntk_all", (images, labels)) == pytest.approx(-((7 + 13**0.5) / (7 - 13**0.5)))
+
+
+def test_ntk_has_no_condition_where_normalisation_comes_last() -> None:
+    """Outputs are then centred over the batch whatever the weights are, so the gradients of all images add up to 0."""
+    network = nn.Sequential(
+        nn.Conv2d(1, 3, 2), nn.BatchNorm2d(3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 2)
+    )
+    images = torch.randn(6, 1, 5, 5, generator=torch.Generator().manual_seed(0))
+    scores = score_all(network, (images, torch.arange(6) % 2), proxies=["ntk"])
+    assert "singular" in scores["ntk"].reason
 
 
 def test_ntk_looks_at_the_first_images_only() -> None:
-    network, (images, labels) = perceptron(), batch(images=IMAGES + 9, features=5)
-    first_images = score_all(network, (images[:IMAGES], labels[:IMAGES]), proxies=["ntk"])["ntk"]
+    network, (images, labels) = perceptron(), batch(images=TANGENT_IMAGES + 9, features=5)
+    first_images = score_all(network, (images[:TANGENT_IMAGES], labels[:TANGENT_IMAGES]), proxies=["ntk"])["ntk"]
     every = score_all(network, (images, labels), proxies=["ntk"])["ntk"]
     assert (first_images.value, first_images.reason) == (every.value, every.reason)
 

@@ -27,7 +27,7 @@ from nasbed.spaces.nb201 import NB201, NB201Skeleton  # noqa: E402
 from nasbed.testing.proxies import same_state, state_of  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-EVERY = ["epe_nas", "fisher", "flops", "grad_norm", "grasp", "jacov", "l2_norm", "meco", "ntk"]
+EVERY = ["epe_nas", "fisher", "flops", "grad_norm", "grasp", "jacov", "l2_norm", "meco", "ntk", "ntk_all"]
 EVERY += ["nwot", "params", "plain", "snip", "swap", "synflow", "zen", "zico"]
 NEEDING_LABELS = {"fisher", "grad_norm", "grasp", "plain", "snip", "zico"}
 OF_WEIGHTS = {"flops", "l2_norm", "params"}
@@ -46,7 +46,7 @@ def small() -> nn.Module:
     return build(arch, skeleton=NB201Skeleton(channels=4, cells_per_stage=1, image=16))
 
 
-def test_registry_has_the_seventeen() -> None:
+def test_registry_has_every_built_in_proxy() -> None:
     assert list(PROXIES) == EVERY
     for name in EVERY:
         assert PROXIES.get(name).name == name
@@ -105,7 +105,7 @@ def test_auxiliary_output_is_not_scored() -> None:
     torch.manual_seed(0)
     network = build(arch, skeleton=DartsSkeleton(channels=4, cells=3, auxiliary=True))
     scores = score_all(network, batch(8, side=32))
-    assert [name for name, score in scores.items() if score.value is None] == ["meco"]
+    assert [name for name, score in scores.items() if score.value is None] == ["meco", "ntk"]
     assert "Expected more than 1 value per channel" in scores["meco"].reason  # one image, one pixel
     assert "have no gradient and count as zero" in scores["grad_norm"].remark
 
@@ -229,7 +229,7 @@ def test_labels_outside_the_classes_are_reported() -> None:
 
 def test_batch_of_one_is_reported() -> None:
     reasons = _not_scored(small(), batch(1))
-    assert set(reasons) == {"jacov", "epe_nas", "nwot", "ntk", "zico"}
+    assert set(reasons) == {"jacov", "epe_nas", "nwot", "ntk", "ntk_all", "zico"}
 
 
 def test_one_class_is_enough_and_no_pair_is_not() -> None:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 _NAMES = "params flops l2_norm grad_norm snip plain grasp fisher synflow jacov epe_nas nwot swap ntk zen zico meco"
-"""The built-in proxies; each is a function in the module of its name."""
+"""The built-in proxies, each a function in the module of its name; ``ntk_all`` stands beside ``ntk``."""
 
 PROXIES: Registry[Proxy] = Registry("proxy", group="nasbed.proxies")
-PROXIES.add_entries("nasbed.proxies", {name: f"{name}:{name}" for name in _NAMES.split()})
+PROXIES.add_entries("nasbed.proxies", {name: f"{name}:{name}" for name in _NAMES.split()} | {"ntk_all": "ntk:ntk_all"})
 
 
 def proxy(name: str, *, summary: str = "", needs: tuple[Need, ...] = ()) -> Callable[[ProxyFunction], Proxy]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from nasbed.proxies.passes import Passes
 
-Need = Literal["forward", "patterns", "loss_gradients", "output_gradients", "input_gradients"]
+Need = Literal["forward", "patterns", "loss_gradients", "output_gradients", "input_gradients", "tangents"]
 """A pass over the network that proxies share; :class:`nasbed.proxies.passes.Passes` says what each one gives."""
 
 

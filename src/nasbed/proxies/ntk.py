@@ -2,42 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import torch
+from torch import Tensor
 
 from nasbed.core.errors import InvalidMeasurement
 from nasbed.proxies.base import defined
 from nasbed.proxies.passes import Passes
 
-IMAGES = 16
-"""How many images of the batch are used: each costs a backward pass."""
 
-
-@defined("ntk", summary="minus the condition number of the neural tangent kernel")
+@defined("ntk", summary="minus the condition number of the neural tangent kernel of the weights", needs=("tangents",))
 def ntk(passes: Passes) -> float:
     """−λ_max/λ_min of the kernel Θ_ij = ⟨∂s_i/∂θ, ∂s_j/∂θ⟩, s_i being the summed logits of image i and θ every
-    parameter. It uses the first 16 images of the batch, in training mode. The published figure is the condition number
-    itself, where lower predicts better.
+    parameter whose name says weight, those of normalisations too: no biases, as in the authors' code. It uses the first
+    16 images of the batch, in training mode. The published figure is the condition number itself, where lower predicts
+    better.
+
+    Where every path ends in a batch normalisation, as in DARTS networks without pooling in the last cell, the outputs
+    are centred over the batch whatever the weights are. The kernel is then singular, and there is no score; code that
+    does not check this divides by an eigenvalue of rounding errors.
 
     Chen, Gong and Wang, Neural architecture search on ImageNet in four GPU hours, ICLR 2021 (TE-NAS).
     """
-    images = passes.images[:IMAGES]
-    if len(images) < 2:
-        raise InvalidMeasurement("a condition number needs two images or more, the batch has 1")
-    parameters = list(passes.parameters.values())
-    sums = passes.run(images).flatten(1).sum(1)
-    if not sums.requires_grad:
+    return _negated_condition([rows for name, rows in passes.tangents().items() if "weight" in name])
+
+
+@defined(
+    "ntk_all", summary="minus the condition number of the neural tangent kernel of all parameters", needs=("tangents",)
+)
+def ntk_all(passes: Passes) -> float:
+    """As ``ntk``, with θ every parameter, which is what the theory of tangent kernels has. The biases of a classifier
+    have the same gradient for every image, so they raise the largest eigenvalue and the order of networks is another.
+    """
+    return _negated_condition(passes.tangents().values())
+
+
+def _negated_condition(tangents: Collection[Tensor]) -> float:
+    """Minus the condition number of the kernel of tangents, each [images, values]."""
+    if not tangents:
         raise InvalidMeasurement("the output does not depend on the weights")
-    rows = []
-    for total in sums:
-        gradients = torch.autograd.grad(total, parameters, retain_graph=True, allow_unused=True)
-        rows.append(torch.cat([gradient.flatten() for gradient in gradients if gradient is not None]))
-    jacobian = torch.stack(rows).double()
-    kernel = (jacobian @ jacobian.T).cpu().numpy()
+    jacobian = torch.cat(list(tangents), dim=1)
+    precision = len(jacobian) * torch.finfo(jacobian.dtype).eps
+    kernel = (jacobian.double() @ jacobian.double().T).cpu().numpy()
     if not np.isfinite(kernel).all():
         raise InvalidMeasurement("a gradient is not finite")
     eigenvalues = np.linalg.eigvalsh(kernel)
-    precision = len(kernel) * torch.finfo(rows[0].dtype).eps
     if eigenvalues[0] <= precision * eigenvalues[-1]:
         raise InvalidMeasurement("the kernel is singular to the precision of the gradients")
     return -float(eigenvalues[-1] / eigenvalues[0])

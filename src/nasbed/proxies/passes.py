@@ -28,7 +28,10 @@ _AFTER: Mapping[Need, tuple[Need, ...]] = {
     "loss_gradients": ("forward", "loss_gradients"),
     "output_gradients": ("forward", "loss_gradients"),
     "input_gradients": ("forward", "input_gradients"),
+    "tangents": ("tangents",),
 }
+TANGENT_IMAGES = 16
+"""How many images have a tangent: each costs a backward pass."""
 _RECTIFIED = {
     torch.ops.aten.relu.default,
     torch.ops.aten.relu_.default,
@@ -157,6 +160,13 @@ class Passes:
         gradients: Tensor = self._cached("input_gradients", self._input_gradients)
         return gradients
 
+    def tangents(self) -> dict[str, Tensor]:
+        """The gradient of each image's summed logits in each parameter, by its name: [images, values]. Only the first
+        16 images have one, and they are a batch of their own; missing where no image depends on a parameter."""
+        self._check_declared("tangents")
+        tangents: dict[str, Tensor] = self._cached("tangents", self._tangents)
+        return tangents
+
     def gradients(self, value: Tensor) -> dict[str, Tensor]:
         """The gradient of a value in each weight, by layer; missing where the value does not depend on it."""
         return self._present(self._derivatives(value, list(self.weights.values())))
@@ -267,6 +277,21 @@ class Passes:
         if not torch.isfinite(gradient).all():
             raise InvalidMeasurement("the gradient in the images is not finite")
         return gradient.flatten(1)
+
+    def _tangents(self) -> dict[str, Tensor]:
+        self.reset()
+        images = self.images[:TANGENT_IMAGES]
+        if len(images) < 2:
+            raise InvalidMeasurement("a condition number needs two images or more, the batch has 1")
+        sums = self.run(images).flatten(1).sum(1)
+        if not sums.requires_grad:
+            raise InvalidMeasurement("the output does not depend on the weights")
+        rows = [self._derivatives(total, list(self.parameters.values())) for total in sums]
+        return {
+            name: torch.stack([gradient.flatten() for gradient in gradients if gradient is not None])
+            for name, *gradients in zip(self.parameters, *rows, strict=True)
+            if gradients[0] is not None
+        }
 
     def _derivatives(
         self, value: Tensor, places: list[Tensor], *, create_graph: bool = False

@@ -63,14 +63,15 @@ def transfer_summary(study: TransferStudy) -> str:
     regrets = study.regrets.regret
     i, j = np.unravel_index(np.argmax(regrets), regrets.shape)
     metric = study.columns[j].metric
-    least_alike = (
-        f", those of {names[least[0]]} and {names[least[1]]} least ({_signed(ranks.spearman[least])})"
-        if len(pairs) > 1
-        else ""
-    )
+    correlations = f"correlate by {_signed(ranks.spearman[most])} (Spearman)"
+    if len(pairs) > 1:
+        correlations = (
+            f"agree most (Spearman {_signed(ranks.spearman[most])}), those of {names[least[0]]} and {names[least[1]]} "
+            f"least ({_signed(ranks.spearman[least])})"
+        )
     return (
-        f"Over {study.architectures} {_what(study)} the rankings of {names[most[0]]} and {names[most[1]]} agree"
-        f"{' most' if least_alike else ''} (Spearman {_signed(ranks.spearman[most])}){least_alike}. "
+        f"Over {study.architectures} {_what(study)} the rankings of {names[most[0]]} and {names[most[1]]} "
+        f"{correlations}. "
         f"On {names[j]} the best of {names[i]} is {regrets[i, j]:.2f}"
         f"{_unit(metric)} below the best one, and {study.regrets.better_percent[i, j]:.0f} % of all are better."
     )

@@ -13,6 +13,7 @@ from torch.autograd import functional as autograd  # noqa: E402
 from torch.func import functional_call, jacrev  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
+from nasbed.networks.blocks import FactorizedReduce  # noqa: E402
 from nasbed.proxies import score_all  # noqa: E402
 from nasbed.proxies.passes import TANGENT_IMAGES  # noqa: E402
 
@@ -210,3 +211,11 @@ def test_flops_by_hand() -> None:
     images_and_labels = torch.randn(2, 3, 8, 8), torch.arange(2)
     expected = 27 * 4 * 64 + 2 * 4 * 64 + 4 * 64 + 4 * 4 * 16 + 640
     assert value(network, "flops", images_and_labels) == expected
+
+
+def test_flops_of_a_factorized_reduction_by_hand() -> None:
+    """The published DARTS network has its ReLU as a module, which the published counts see: 3 · 8 · 8 numbers. Each of
+    the two convolutions makes 2 of 4 channels at every other pixel."""
+    images_and_labels = torch.randn(2, 3, 8, 8), torch.arange(2)
+    expected = 3 * 64 + 2 * (3 * 2 * 16) + 2 * 4 * 16
+    assert value(FactorizedReduce(3, 4), "flops", images_and_labels) == expected

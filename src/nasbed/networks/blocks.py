@@ -66,12 +66,13 @@ class FactorizedReduce(nn.Module):
 
     def __init__(self, c_in: int, c_out: int) -> None:
         super().__init__()
+        self.relu = nn.ReLU()
         self.even = nn.Conv2d(c_in, c_out // 2, 1, stride=2, bias=False)
         self.odd = nn.Conv2d(c_in, c_out - c_out // 2, 1, stride=2, bias=False)
         self.norm = nn.BatchNorm2d(c_out)
 
     def forward(self, x: Tensor) -> Tensor:
-        x = torch.relu(x)
+        x = self.relu(x)
         height, width = x.shape[2:]
         moved = nn.functional.pad(x, (0, width % 2, 0, height % 2))[:, :, 1:, 1:]
         reduced: Tensor = self.norm(torch.cat([self.even(x), self.odd(moved)], dim=1))

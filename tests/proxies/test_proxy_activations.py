@@ -132,6 +132,40 @@ def test_epe_nas_of_many_classes_compares_them() -> None:
     assert value(network, "epe_nas", (batch(6)[0], torch.tensor([0, 0, 1, 1, 2, 2]))) == pytest.approx(0, abs=1e-3)
 
 
+def test_epe_nas_of_many_classes_leaves_single_images_out() -> None:
+    """By numpy: NASLib's own loop fails on the one number that ``np.corrcoef`` makes of a single row, and goes on."""
+    torch.manual_seed(0)
+    network = convolutional().double()
+    network[-1] = nn.Linear(4, 101).double()
+    images, labels = batch(8)[0].double(), torch.tensor([0, 0, 0, 1, 1, 2, 3, 4])
+    inputs = images.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(network(inputs).sum(), inputs)
+    sums = []
+    for index in (0, 1):
+        matrix = np.corrcoef(gradient[labels == index].flatten(1).numpy())
+        sums.append(np.log(np.abs(matrix) + 1e-5).sum() / len(matrix))
+    expected = 2 * abs(sums[0] - sums[1]) / 2
+    assert value(network, "epe_nas", (images, labels)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_nwot_counts_rectifiers_that_lead_nowhere() -> None:
+    """As the published scores do: the patterns of a branch whose output is not used."""
+    reached, images_and_labels = nn.Sequential(nn.ReLU(), nn.Flatten(), nn.Linear(192, 3)), batch(4)
+
+    class DeadEnd(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.used, self.unused = reached, nn.ReLU()
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.unused(-x)
+            output: Tensor = self.used(x)
+            return output
+
+    alone = value(reached, "nwot", images_and_labels)
+    assert value(DeadEnd(), "nwot", images_and_labels) == pytest.approx(alone + 4 * np.log(2))
+
+
 def test_nwot_by_counting_agreements() -> None:
     network, (images, labels) = nn.Sequential(nn.ReLU(), nn.Flatten(), nn.Linear(192, 3)), batch(4)
     patterns = (images > 0).flatten(1).numpy()

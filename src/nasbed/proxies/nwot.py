@@ -14,7 +14,9 @@ from nasbed.proxies.passes import Passes
 def nwot(passes: Passes) -> float:
     """log |det K|, K_ij being the number of rectifiers that images i and j either both switch on or both leave off.
 
-    Mellor et al., Neural architecture search without training, ICML 2021 (NASWOT).
+    Mellor et al., Neural architecture search without training, ICML 2021 (NASWOT). Every rectifier that runs counts, as
+    in NASLib, which made the published scores. The authors' own code leaves out those that no gradient of the output
+    reaches, as on an edge that leads nowhere.
     """
     patterns = passes.patterns()
     images = len(passes.images)

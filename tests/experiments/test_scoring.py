@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from subprocess import DEVNULL
 from time import monotonic, sleep
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +19,10 @@ import torch
 import nasbed
 from nasbed import datasets
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import BadFile, InvalidOption, UnknownName
+from nasbed.core.errors import BadFile, InvalidMeasurement, InvalidOption, UnknownName
 from nasbed.core.execution import LocalEngine, SerialEngine
 from nasbed.core.user_code import object_named
+from nasbed.datasets import store
 from nasbed.experiments.score_journal import journal_of
 from nasbed.experiments.scorer import scoring_batch
 from nasbed.experiments.scoring import random_architectures, score_architectures
@@ -128,6 +130,53 @@ def test_a_network_that_cannot_be_scored_has_the_reason(tmp_path: Path) -> None:
     ((reason, times),) = table.reasons().items()
     assert reason.startswith("jacov: ") and times == 1
     same(table, scored(tmp_path / "s.parquet", [empty], proxies=("jacov", "params"), batch=1))
+
+
+def test_scores_that_no_network_has_are_refused_with_the_reason(tmp_path: Path) -> None:
+    """One image has neither correlations nor different patterns. An existing file stays as it was."""
+    out = tmp_path / "s.parquet"
+    refusal = "none of 2 has one by 'jacov': correlations need two images or more, the batch has 1; nothing was written"
+    with pytest.raises(InvalidMeasurement, match=refusal):
+        scored(out, cells(2), proxies=("jacov",), batch=1)
+    assert not list(tmp_path.iterdir())
+    scored(out, cells(2), proxies=("params",), batch=1)
+    before = out.read_bytes()
+    with pytest.raises(InvalidMeasurement, match=refusal):
+        scored(out, cells(2), proxies=("jacov",), batch=1)
+    assert out.read_bytes() == before and list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("name", ["nb101", "darts"])
+def test_oblong_images_with_a_constant_channel_are_scored(tmp_path: Path, name: str) -> None:
+    """The constant channel becomes zeros; multiply-adds are those of the space for this height and width."""
+    images = np.random.default_rng(0).random((12, 2, 27, 18)).astype(np.float32)
+    images[:, 1] = 0.3
+    labels = np.arange(12) % 3
+    dataset = f"oblong-{name}"
+    store.write(dataset, datasets.Raw(images, labels, images, labels, ("a", "b", "c")), "made here")
+    data = datasets.load(dataset)
+    batch, _ = scoring_batch(data, 8)
+    assert torch.isfinite(batch).all() and not batch[:, 1].any() and batch[:, 0].std() == pytest.approx(1, abs=0.02)
+    searched: Any = nasbed.space(name)
+    archs = random_architectures(searched, 1, np.random.default_rng(0))
+    settings = {"channels": 4, **({"cells": 3} if name == "darts" else {"cells_per_stack": 1})}
+    (tmp_path / "narrow.toml").write_text(
+        recipe_toml(replace(load_recipe("small-nb201"), name="narrow", split=(8, 4), skeleton=settings))
+    )
+    names = ("params", "flops", "snip", "nwot")
+    table = score_architectures(
+        archs,
+        dataset=dataset,
+        out=tmp_path / "s.parquet",
+        proxies=names,
+        recipe=str(tmp_path / "narrow.toml"),
+        batch=8,
+        engine=SerialEngine(),
+    )
+    assert not table.missing()
+    skeleton = searched.make_skeleton({**settings, "image": (27, 18), "image_channels": 2, "classes": 3})
+    parameters, multiply_adds = searched.costs(archs, skeleton)[0]
+    assert table.of("params")[0, 0] == parameters and table.of("flops")[0, 0] > multiply_adds
 
 
 def test_what_would_fail_for_all_is_reported_at_once(tmp_path: Path) -> None:

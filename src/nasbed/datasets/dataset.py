@@ -67,6 +67,12 @@ class Dataset:
     def scale(self) -> float:
         return 255.0 if self.train.images.dtype == np.uint8 else 1.0
 
+    @property
+    def divisors(self) -> tuple[float, ...]:
+        """What normalised images are divided by, one a channel: ``std``, or 1 where a channel is constant, so that it
+        becomes zeros."""
+        return tuple(deviation or 1.0 for deviation in self.std)
+
     def splits(self, train: int, valid: int, seed: int) -> ImageSplit:
         """Split the training part at random: 40 000 and 10 000 of CIFAR-10 in the papers.
 

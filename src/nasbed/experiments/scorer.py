@@ -62,8 +62,8 @@ class Scorer:
         if self.recipe:
             network = recipe_network(arch, data, load_recipe(self.recipe))
         else:
-            channels, side, _ = data.shape
-            network = build(arch, classes=len(data.classes), channels_in=channels, image=side)
+            channels, height, width = data.shape
+            network = build(arch, classes=len(data.classes), channels_in=channels, image=(height, width))
         initial_weights(network, seed)
         batch = self._images(seed)
         scores = score_all(network.to(self.device), batch, proxies=proxies, seed=seed)
@@ -118,7 +118,7 @@ def scoring_batch(
     if not 1 <= size <= len(rows):
         raise InvalidOption(f"a batch has 1 to {len(rows)} images of {data.name}, got {size}; choose another size")
     image_rows = np.sort(rows[np.argsort(words(seed, _IMAGES, count=len(rows)), kind="stable")[:size]])
-    mean, std = (torch.tensor(values).view(1, -1, 1, 1) for values in (data.mean, data.std))
+    mean, std = (torch.tensor(values).view(1, -1, 1, 1) for values in (data.mean, data.divisors))
     images = torch.from_numpy(data.train.images[image_rows].copy()).float() / data.scale
     labels = torch.from_numpy(data.train.labels[image_rows].copy()).long()
     return ((images - mean) / std).float().to(device), labels.to(device)

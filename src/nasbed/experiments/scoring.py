@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.code_fingerprint import object_fingerprint
-from nasbed.core.errors import InvalidOption, shorten
+from nasbed.core.errors import InvalidMeasurement, InvalidOption, shorten
 from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.files import values_sha256
 from nasbed.experiments.score_journal import (
@@ -61,7 +61,8 @@ def score_architectures(
 
     A CPU computes each network with one thread, so that scores do not depend on how many processes there are. Each
     score is stored at once in a journal next to the file, so that the same call resumes after a kill. A network that
-    cannot be built, or that exceeds the timeout, has a reason in the place of a score.
+    cannot be built, or that exceeds the timeout, has a reason in the place of a score. Where that holds for all, the
+    call raises with the reason and writes nothing.
 
     Args:
         archs: the architectures, of one space.
@@ -107,12 +108,13 @@ def score_architectures(
                 finished += 1
                 if progress is not None:
                     progress(finished, len(keys))
+            _check_any_score([rows[key] for key in keys], proxies)
             if not tasks and out.exists():  # this version has added nothing
                 info = replace(info, source=info.source.removesuffix(f"; {first_info.source}"))
             table = _table(info, rows)
             table.write(out)
         except BaseException:
-            if journal.is_new and not len(journal):
+            if journal.is_new and not any(_has_score(scores, scores) for _, scores in journal.items()):
                 journal.remove()
             raise
         journal.remove()
@@ -186,6 +188,23 @@ def _check_scores(
     code = {name: object_fingerprint(PROXIES.get(name).function) for name in proxies}
     fingerprints = {name: fingerprint for name, fingerprint in code.items() if fingerprint}
     return ScoresInfo(searched, dataset, data.hash, recipe_name, batch, recipe_sha256=recipe_sha256, code=fingerprints)
+
+
+def _has_score(scores: Scores, proxies: Iterable[str]) -> bool:
+    return any(scores[name].value is not None for name in proxies)
+
+
+def _check_any_score(networks: Sequence[Scores], proxies: Sequence[str]) -> None:
+    """Raise with the most frequent reason unless some network has a score by one of the proxies."""
+    if any(_has_score(scores, proxies) for scores in networks):
+        return
+    reasons = Counter(scores[name].reason for scores in networks for name in proxies)
+    ((reason, _),) = reasons.most_common(1)
+    named = shorten(", ".join(proxies))
+    raise InvalidMeasurement(
+        f"scoring needs 1 network or more with a score, none of {len(networks)} has one by {named}: {reason}; nothing "
+        "was written, change the dataset, the recipe or the proxies"
+    )
 
 
 Rows = defaultdict[ScoreKey, Scores]

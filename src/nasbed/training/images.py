@@ -35,9 +35,7 @@ class TrainingImages:
         channels = (1, -1, 1, 1)
         self.scale = dataset.scale
         self.mean = torch.tensor(dataset.mean, dtype=torch.float32, device=device).view(channels)
-        self.std = torch.tensor(
-            [deviation or 1.0 for deviation in dataset.std], dtype=torch.float32, device=device
-        ).view(channels)
+        self.std = torch.tensor(dataset.divisors, dtype=torch.float32, device=device).view(channels)
 
         def part(images: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
             return torch.from_numpy(images.copy()).to(device), torch.from_numpy(labels.copy()).to(device)

@@ -22,7 +22,7 @@ from nasbed.spaces.fbnet import FBNetSkeleton  # noqa: E402
 from nasbed.spaces.image_size import Image, sides  # noqa: E402
 from nasbed.spaces.nb101 import NB101Skeleton  # noqa: E402
 from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
-from nasbed.spaces.transnas import TransNASSkeleton  # noqa: E402
+from nasbed.spaces.transnas import TransNASMacroSkeleton, TransNASSkeleton  # noqa: E402
 from support.torch_networks import without_initial_weights  # noqa: E402
 
 INCEPTION = "conv1x1:0/conv3x3:0/conv3x3:0/conv3x3:3/maxpool3x3:0/output:1,2,4,5"
@@ -49,6 +49,8 @@ ODD: list[tuple[str, Any]] = [
     ("nb201", NB201Skeleton(cells_per_stage=1, channels=4, image=(27, 18))),
     ("nb201", NB201Skeleton(cells_per_stage=1, channels=4, image=(8, 11))),
     ("bonsai", BonsaiSkeleton(channels=4, image=(27, 18), image_channels=1)),
+    ("nb101", NB101Skeleton(cells_per_stack=1, channels=8, image=(27, 18), image_channels=1)),
+    ("fbnet", FBNetSkeleton(image=(27, 18), image_channels=1)),
 ]
 """Images with odd sides, and such that are no squares."""
 
@@ -183,6 +185,50 @@ def test_transnas_micro_has_the_parameters_of_the_published_encoder(classes: int
     counted_parts = architecture_summary(nasbed.space("transnas-micro").parse("3_33_333"), classes=classes, image=256)
     assert counted_parts.parameters == parameters
     assert counted_parts.parts[-2].shape == (512, 8, 8)
+
+
+def transnas_macro_costs(modules: str, image: tuple[int, int], classes: int, tiles: int = 1) -> tuple[int, int]:
+    """By hand, block after block: weights and normalised channels, and the pixels at which they are applied."""
+    height, width = (-(-side // 2) for side in image)
+    parameters, multiply_adds = 27 * 32 + 2 * 32 + 9 * 32 * 64 + 2 * 64, 27 * 32 * height * width
+    height, width = -(-height // 2), -(-width // 2)
+    multiply_adds += 9 * 32 * 64 * height * width
+    channels = 64
+    for kind in modules:
+        after = 2 * channels if kind in "24" else channels
+        if kind in "34":
+            height, width = -(-height // 2), -(-width // 2)
+        weights = 9 * channels * after + 9 * after * after + 2 * 9 * after * after
+        norms = 4
+        if kind != "1":
+            weights, norms = weights + channels * after, 5
+        parameters += weights + 2 * norms * after
+        multiply_adds += weights * height * width
+        channels = after
+    head = tiles * channels * classes
+    return parameters + head + classes, tiles * multiply_adds + head
+
+
+@pytest.mark.usefixtures("shapes_alone")
+def test_transnas_macro_costs_are_those_by_hand(thorough: bool) -> None:
+    for arch in sampled("transnas-macro", 300 if thorough else 6):
+        modules = "".join(str(kind) for kind in arch.code if kind)
+        assert counted(build(arch, classes=75, image=(27, 18)), (27, 18), 3) == transnas_macro_costs(
+            modules, (27, 18), 75
+        )
+
+
+def test_transnas_macro_jigsaw_costs_are_those_by_hand() -> None:
+    arch, skeleton = nasbed.space("transnas-macro").parse("64-1234-basic"), TransNASMacroSkeleton.for_task("jigsaw")
+    counted_parts = architecture_summary(arch, skeleton=skeleton)
+    expected = transnas_macro_costs("1234", (64, 64), 1000, tiles=9)
+    assert (counted_parts.parameters, counted_parts.multiply_adds) == expected
+    assert [part.shape for part in counted_parts.parts[1:-1:2]] == [
+        (64, 16, 16),
+        (128, 16, 16),
+        (128, 8, 8),
+        (256, 4, 4),
+    ]
 
 
 def test_summary_parts_add_up_and_carry_shapes() -> None:

@@ -13,6 +13,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
 import nasbed  # noqa: E402
 from nasbed import networks  # noqa: E402
 from nasbed.core.architecture import Architecture  # noqa: E402
@@ -28,7 +30,7 @@ from nasbed.spaces.nb101 import NB101Skeleton  # noqa: E402
 from nasbed.spaces.nb101.cell import compact  # noqa: E402
 from nasbed.spaces.nb101.costs import vertex_channels  # noqa: E402
 from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
-from nasbed.spaces.transnas import TransNASSkeleton  # noqa: E402
+from nasbed.spaces.transnas import TASKS, TransNASMacroSkeleton, TransNASSkeleton  # noqa: E402
 
 SMALL: dict[str, Any] = {
     "nb101": NB101Skeleton(channels=8, cells_per_stack=1),
@@ -36,6 +38,7 @@ SMALL: dict[str, Any] = {
     "darts": DartsSkeleton(channels=4, cells=3),
     "fbnet": FBNetSkeleton(stage_channels=(4, 4, 6, 6, 8, 8, 8), stem_channels=4, header_channels=16, classes=10),
     "transnas-micro": TransNASSkeleton(channels=4),
+    "transnas-macro": TransNASMacroSkeleton(channels=4),
     "bonsai": BonsaiSkeleton(channels=4),
 }
 
@@ -182,6 +185,62 @@ def test_factorized_reduce_sees_every_other_pixel_twice() -> None:
     torch.testing.assert_close(reduced[0], torch.tensor([[[1.0, 3], [9, 11]], [[6, 8], [14, 16]]]))
 
 
+@pytest.mark.parametrize("kind", [TransNASSkeleton, TransNASMacroSkeleton])
+def test_transnas_puzzle_is_an_encoder_over_tiles_and_a_linear_layer_over_all(kind: Any) -> None:
+    """Tiles moved about together with the weights of their features give the same logits."""
+    name = "transnas-micro" if kind is TransNASSkeleton else "transnas-macro"
+    torch.manual_seed(0)
+    skeleton = kind.for_task("jigsaw", channels=2, image=(24, 36))
+    network: Any = build(sampled(name)[0], skeleton=skeleton).double()
+    puzzle = torch.randn(3, 3, 24, 36, dtype=torch.double)
+    logits = network(puzzle)
+    assert logits.shape == (3, 1000)
+    single: Any = build(sampled(name)[0], skeleton=kind(channels=2, classes=1)).double()
+    encoder = {key: weights for key, weights in network.state_dict().items() if not key.startswith("head")}
+    assert single.load_state_dict(encoder, strict=False).unexpected_keys == []
+    tiles = [rows.tensor_split(3, dim=3)[column] for rows in puzzle.tensor_split(3, dim=2) for column in range(3)]
+    pooled = [torch.nn.Sequential(single.stem, *single.cells)(tile).mean((2, 3)) for tile in tiles]
+    torch.testing.assert_close(logits, network.head[-1](torch.cat(pooled, dim=1)))
+    order = [4, 8, 0, 2, 6, 1, 3, 7, 5]
+    shuffled = torch.cat([torch.cat([tiles[place] for place in order[row : row + 3]], 3) for row in (0, 3, 6)], 2)
+    width = pooled[0].shape[1]
+    with torch.no_grad():
+        weights = network.head[-1].weight
+        weights.copy_(torch.cat([weights[:, place * width : (place + 1) * width] for place in order], dim=1).clone())
+    torch.testing.assert_close(network(shuffled), logits)
+
+
+def test_transnas_tasks_are_the_published_ones() -> None:
+    """From the benchmark's training configurations."""
+    classes = {name: TransNASMacroSkeleton.for_task(name).classes for name in TASKS}
+    assert classes == {"class_scene": 47, "class_object": 75, "jigsaw": 1000}
+    with pytest.raises(UnknownName, match="did you mean class_scene"):
+        TransNASSkeleton.for_task("class_scenes")
+
+
+class Rectified(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the numbers that torch itself rectifies, whatever calls it."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.numbers += args[0].numel() if func is torch.ops.aten.relu.default else 0
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_hooks_of_modules_see_every_rectifier_that_runs(name: str) -> None:
+    """Zero-cost proxies and counters of operations look at modules."""
+    seen: list[int] = []
+    network = small(name, sampled(name, seed=2)[0], image=16)
+    for module in network.modules():
+        if isinstance(module, torch.nn.ReLU):
+            module.register_forward_hook(lambda _, inputs, output: seen.append(inputs[0].numel()))
+    with Rectified() as rectified, torch.no_grad():  # type: ignore[no-untyped-call]
+        network(torch.randn(2, 3, 16, 16))
+    assert sum(seen) == rectified.numbers > 0
+
+
 # --- training of DARTS -----------------------------------------------------------------------------------------------
 
 
@@ -245,7 +304,7 @@ def test_build_takes_sizes_from_the_call_then_from_the_skeleton() -> None:
     ("name", "options", "message"),
     [
         ("nb101", {"image": 3}, "3 stacks needs images of 4 pixels or more, got 3"),
-        ("nb101", {"image": (3, 32)}, "3 stacks needs images of 4 pixels or more, got 3"),
+        ("nb101", {"image": (3, 32)}, r"3 stacks needs images of 4 pixels or more, got \(3, 32\)"),
         ("darts", {"image": (32, 0)}, r"whole number of pixels, 1 or more, or a pair of them, got \(32, 0\)"),
         ("darts", {"image": (32, 32, 32)}, "or a pair of them"),
         (
@@ -257,6 +316,11 @@ def test_build_takes_sizes_from_the_call_then_from_the_skeleton() -> None:
         ("nb201", {"classes": 2.5}, r"classes is a whole number of 1 or more, got 2\.5"),
         ("nb201", {"skeleton": NB101Skeleton()}, "the skeleton of this network is a NB201Skeleton"),
         ("transnas-micro", {"skeleton": "64-41414"}, "is a TransNASSkeleton, got '64-41414'"),
+        (
+            "transnas-macro",
+            {"skeleton": TransNASMacroSkeleton.for_task("jigsaw"), "image": (192, 190)},
+            r"sides that are multiples of 3, got images of \(192, 190\) pixels",
+        ),
     ],
 )
 def test_build_refuses_what_cannot_be_built(name: str, options: dict[str, Any], message: str) -> None:

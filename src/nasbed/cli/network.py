@@ -20,7 +20,9 @@ def network(
     ] = None,
     classes: Annotated[int, typer.Option(min=1, help="The number of classes.")] = 10,
     image_channels: Annotated[int, typer.Option(min=1, help="The number of image channels.")] = 3,
-    image: Annotated[int, typer.Option(min=1, help="The image size, in pixels.")] = 32,
+    image: Annotated[
+        str, typer.Option(metavar="SIDE|HEIGHTxWIDTH", help="The image size in pixels, such as 32 or 27x18.")
+    ] = "32",
     sample_seed: Annotated[
         int | None, typer.Option(min=0, help="Sample an architecture with this seed instead of ARCH.")
     ] = None,
@@ -34,6 +36,7 @@ def network(
 
     from nasbed.networks import check_torch
     from nasbed.spaces import space
+    from nasbed.spaces.image_size import parsed, sides
 
     if (arch is None) == (sample_seed is None):
         raise InvalidOption("give one architecture: either its text or --sample-seed")
@@ -42,7 +45,8 @@ def network(
 
     searched = space(name)
     architecture = searched.sample(np.random.default_rng(sample_seed)) if arch is None else searched.parse(arch)
-    summary = architecture_summary(architecture, classes=classes, channels_in=image_channels, image=image)
+    size = parsed(image)
+    summary = architecture_summary(architecture, classes=classes, channels_in=image_channels, image=size)
     text = searched.format(architecture)
     if json:
         print_json({"space": searched.name, "architecture": text, **asdict(summary)})
@@ -58,7 +62,7 @@ def network(
     print_fields(
         {
             "architecture": text,
-            "input": f"{image_channels}×{image}×{image}",
+            "input": "×".join(map(str, (image_channels, *sides(size)))),
             "parameters": readable(summary.parameters),
             "multiply-adds": readable(summary.multiply_adds),
         }

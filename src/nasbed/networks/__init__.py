@@ -42,6 +42,7 @@ NETWORKS.add_entries(
         "darts": "darts:network",
         "fbnet": "fbnet:network",
         "transnas-micro": "transnas_micro:network",
+        "transnas-macro": "transnas_macro:network",
         "bonsai": "bonsai:network",
     },
 )

@@ -10,7 +10,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import applied, classifier, conv_bn, conv_bn_relu
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.fbnet.costs import BLOCKS, FBNetBlock, FBNetLayer, FBNetSkeleton
-from nasbed.spaces.image_size import Image, sides
+from nasbed.spaces.image_size import Image
 
 
 def network(arch: Architecture, *, classes: int, channels_in: int, image: Image, skeleton: Any) -> nn.Module:
@@ -20,7 +20,7 @@ def network(arch: Architecture, *, classes: int, channels_in: int, image: Image,
         arch, classes, channels_in, image, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`.
     """
     names = list(BLOCKS)
-    sized = resized(skeleton, FBNetSkeleton, classes=classes, image_channels=channels_in, image=min(sides(image)))
+    sized = resized(skeleton, FBNetSkeleton, classes=classes, image_channels=channels_in, image=image)
     return FBNetNetwork([BLOCKS[names[op]] for op in arch.code], sized)
 
 

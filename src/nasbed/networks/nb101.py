@@ -20,12 +20,11 @@ def network(arch: Architecture, *, classes: int, channels_in: int, image: Image,
     """The network of a NAS-Bench-101 cell.
 
     Args:
-        arch, classes, channels_in, image, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`; the shorter side
-            of the images counts.
+        arch, classes, channels_in, image, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`.
     """
     return NB101Network(
         compact(arch.code),
-        resized(skeleton, NB101Skeleton, classes=classes, image_channels=channels_in, image=min(sides(image))),
+        resized(skeleton, NB101Skeleton, classes=classes, image_channels=channels_in, image=image),
     )
 
 
@@ -36,7 +35,7 @@ class NB101Network(nn.Module):
     def __init__(self, cell: Compact, skeleton: NB101Skeleton) -> None:
         super().__init__()
         least = 2 ** (skeleton.stacks - 1)
-        if skeleton.image < least:
+        if min(sides(skeleton.image)) < least:
             raise InvalidOption(
                 f"an nb101 network of {skeleton.stacks} stacks needs images of {least} pixels or more, "
                 f"got {skeleton.image}"

@@ -15,7 +15,7 @@ from nasbed.spaces.bonsai import BonsaiSkeleton
 from nasbed.spaces.darts.costs import DartsSkeleton
 from nasbed.spaces.nb101.costs import NB101Skeleton
 from nasbed.spaces.nb201 import NB201Skeleton
-from nasbed.spaces.transnas import TransNASSkeleton
+from nasbed.spaces.transnas import TransNASMacroSkeleton, TransNASSkeleton
 from nasbed.training.network_factory import recipe_skeleton
 from nasbed.training.population.program import NetworkProgram
 from nasbed.training.population.tracing import trace
@@ -28,6 +28,7 @@ SKELETONS: dict[str, tuple[Any, int]] = {
     "darts": (DartsSkeleton(channels=4, cells=4, image=8), 8),
     "fbnet": (recipe_skeleton("fbnet", load_recipe("collect-fbnet")), 16),
     "transnas-micro": (TransNASSkeleton(channels=4), 16),
+    "transnas-macro": (TransNASMacroSkeleton(channels=4), 16),
     "bonsai": (BonsaiSkeleton(channels=4), 8),
 }
 """Small ones, that of FBNet as its networks are collected, and the side of the images."""

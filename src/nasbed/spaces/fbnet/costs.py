@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import InvalidOption, shorten
+from nasbed.spaces.image_size import Image, pixels, plain, strided
 
 LAYERS = 22
 """How many layers are searched."""
@@ -41,13 +42,14 @@ BLOCKS: dict[str, FBNetBlock | None] = {
 
 
 class FBNetLayer(NamedTuple):
-    """Where a block stands. Sizes are the side of the square feature map before and after it."""
+    """Where a block stands. Sizes are those of the feature map before and after it: height and width, or the side of a
+    square."""
 
     in_channels: int
     out_channels: int
     stride: int
-    in_size: int
-    out_size: int
+    in_size: Image
+    out_size: Image
 
     @property
     def keeps_shape(self) -> bool:
@@ -61,6 +63,7 @@ class FBNetSkeleton:
 
     A 3x3 stem convolution, stages of blocks, the first of which has the stage's stride, a 1x1 header convolution,
     global average pooling and a linear layer with bias. Convolutions have no bias; batch normalisation follows each.
+    ``image`` is height and width, or the side of a square.
 
     >>> FBNetSkeleton.imagenet().layers()[1]
     FBNetLayer(in_channels=16, out_channels=24, stride=2, in_size=112, out_size=56)
@@ -72,7 +75,7 @@ class FBNetSkeleton:
     stem_channels: int = 16
     stem_stride: int = 1
     header_channels: int = 1504
-    image: int = 32
+    image: Image = 32
     image_channels: int = 3
     classes: int = 100
 
@@ -87,6 +90,7 @@ class FBNetSkeleton:
             raise InvalidOption(
                 f"a skeleton's stages are three tuples of one length (layers, channels, strides), got {shorten(stages)}"
             )
+        object.__setattr__(self, "image", plain(self.image))
         for name in self.__slots__:
             value = getattr(self, name)
             for number in value if type(value) is tuple else (value,):
@@ -100,11 +104,11 @@ class FBNetSkeleton:
 
     def layers(self) -> tuple[FBNetLayer, ...]:
         """The searched layers, first to last."""
-        layers, channels, size = [], self.stem_channels, _strided(self.image, self.stem_stride)
+        layers, channels, size = [], self.stem_channels, strided(self.image, self.stem_stride)
         stages = zip(self.stage_layers, self.stage_channels, self.stage_strides, strict=True)
         for count, out_channels, first_stride in stages:
             for stride in (first_stride, *(1,) * (count - 1)):
-                layers.append(FBNetLayer(channels, out_channels, stride, size, _strided(size, stride)))
+                layers.append(FBNetLayer(channels, out_channels, stride, size, strided(size, stride)))
                 channels, size = out_channels, layers[-1].out_size
         return tuple(layers)
 
@@ -148,11 +152,9 @@ def _block(block: FBNetBlock | None, layer: FBNetLayer) -> NDArray[np.int64]:
     )
 
 
-def _convolution(in_channels: int, out_channels: int, *, kernel: int, size: int, groups: int = 1) -> NDArray[np.int64]:
+def _convolution(
+    in_channels: int, out_channels: int, *, kernel: int, size: Image, groups: int = 1
+) -> NDArray[np.int64]:
     """Parameters with those of its batch normalisation, and multiply-adds for an output of this size."""
     weights = in_channels // groups * out_channels * kernel**2
-    return np.array([weights + 2 * out_channels, weights * size**2], dtype=np.int64)
-
-
-def _strided(size: int, stride: int) -> int:
-    return -(-size // stride)
+    return np.array([weights + 2 * out_channels, weights * pixels(size)], dtype=np.int64)

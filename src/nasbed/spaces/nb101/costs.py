@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nasbed.spaces.image_size import Image, plain, sides
 from nasbed.spaces.nb101.canonical import compact_batch
 from nasbed.spaces.nb101.cell import FIRST_BIT, MAX_VERTICES, Compact, compact
 from nasbed.spaces.skeleton_checks import check_at_least_one
@@ -25,17 +26,23 @@ KERNEL_AREA = np.array(AREA)
 @dataclass(frozen=True, slots=True)
 class NB101Skeleton:
     """The network around the cell: a 3x3 stem, stacks of equal cells with halved resolution and doubled channels
-    between, a classifier."""
+    between, a classifier. ``image`` is height and width, or the side of a square."""
 
     channels: int = 128
     stacks: int = 3
     cells_per_stack: int = 3
-    image: int = 32
+    image: Image = 32
     image_channels: int = 3
     classes: int = 10
 
     def __post_init__(self) -> None:
-        check_at_least_one(self, *self.__slots__)
+        object.__setattr__(self, "image", plain(self.image))
+        check_at_least_one(self, "channels", "stacks", "cells_per_stack", "image_channels", "classes")
+
+    def pixels(self, stack: int) -> int:
+        """The pixels of the maps of a stack: both sides are halved, downwards, before each but the first."""
+        height, width = sides(self.image)
+        return (height >> stack) * (width >> stack)
 
 
 def vertex_channels(vertices: NDArray[np.int64], edges: NDArray[np.int64], channels_out: int) -> NDArray[np.int64]:
@@ -96,18 +103,18 @@ def network_costs(codes: NDArray[np.int64], skeleton: NB101Skeleton) -> tuple[ND
 def many_networks(codes: NDArray[np.int64], skeleton: NB101Skeleton) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """:func:`network_costs` of a batch, column by column."""
     vertices, edges, ops = compact_batch(codes)
-    channels, side = skeleton.channels, skeleton.image
+    channels = skeleton.channels
     stem = 9 * skeleton.image_channels * channels
     parameters = np.full(len(codes), stem + 2 * channels, dtype=np.int64)
-    multiply_adds = np.full(len(codes), stem * side * side, dtype=np.int64)
+    multiply_adds = np.full(len(codes), stem * skeleton.pixels(0), dtype=np.int64)
     channels_in = channels
     for stack in range(skeleton.stacks):
         if stack:
-            channels, side = 2 * channels, side // 2
+            channels *= 2
         for _ in range(skeleton.cells_per_stack):
             weights, normalised = _module(vertices, edges, ops, channels_in, channels)
             parameters += weights + 2 * normalised
-            multiply_adds += weights * side * side
+            multiply_adds += weights * skeleton.pixels(stack)
             channels_in = channels
     classifier = channels * skeleton.classes
     return parameters + classifier + skeleton.classes, multiply_adds + classifier
@@ -116,13 +123,13 @@ def many_networks(codes: NDArray[np.int64], skeleton: NB101Skeleton) -> tuple[ND
 def one_network(code: tuple[int, ...], skeleton: NB101Skeleton) -> tuple[int, int]:
     """:func:`network_costs` of a single cell in plain Python, twenty times faster than as a batch of one."""
     cell = compact(code)
-    channels, side = skeleton.channels, skeleton.image
+    channels = skeleton.channels
     stem = 9 * skeleton.image_channels * channels
-    parameters, multiply_adds = stem + 2 * channels, stem * side * side
+    parameters, multiply_adds = stem + 2 * channels, stem * skeleton.pixels(0)
     channels_in = channels
     for stack in range(skeleton.stacks):
         if stack:
-            channels, side = 2 * channels, side // 2
+            channels *= 2
         vertices = _channels_of_one(cell, channels)
         from_input = sum(width for width, sources in vertices if sources & 1)
         area = [AREA[op] for op in cell.ops]
@@ -132,10 +139,11 @@ def one_network(code: tuple[int, ...], skeleton: NB101Skeleton) -> tuple[int, in
         normalised = from_input + sum(
             width for weights_per_pair, (width, _) in zip(area, vertices, strict=False) if weights_per_pair
         )
+        pixels = skeleton.pixels(stack)
         for fed in (channels_in, *(channels,) * (skeleton.cells_per_stack - 1)):
             weights = inner + fed * from_input
             parameters += weights + 2 * normalised
-            multiply_adds += weights * side * side
+            multiply_adds += weights * pixels
         channels_in = channels
     classifier = channels * skeleton.classes
     return parameters + classifier + skeleton.classes, multiply_adds + classifier

@@ -17,6 +17,7 @@ from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.encodings import one_hot
 from nasbed.spaces.graph import ABSENT, Diagram, Graphs, Node, chain_links
 from nasbed.spaces.native_text import NativeTextSpace
+from nasbed.spaces.transnas.skeleton import TransNASMacroSkeleton
 from nasbed.spaces.transnas.text import CITATION, matched_digits
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class TransNASMacro(NativeTextSpace):
     citation = CITATION
     code_length = _MOST
     size = 3256
+    skeleton = TransNASMacroSkeleton
 
     @cached_property
     def _members(self) -> tuple[tuple[int, ...], ...]:

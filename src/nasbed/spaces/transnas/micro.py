@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption, shorten
 from nasbed.spaces.base import Batch, Codes
 from nasbed.spaces.edge_cell import EDGES, EdgeCellSpace, edge_path_encoding
 from nasbed.spaces.edge_functions import representatives
 from nasbed.spaces.facts import Operations
 from nasbed.spaces.native_text import NativeTextSpace
-from nasbed.spaces.skeleton_checks import check_at_least_one
+from nasbed.spaces.transnas.skeleton import TransNASSkeleton
 from nasbed.spaces.transnas.text import CITATION, matched_digits
 
 _OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3")
 _MICRO_TEXT = re.compile("(?:64-41414-)?([0-3])_([0-3]{2})_([0-3]{3})|([0-3]{6})")
-
-
-@dataclass(frozen=True, slots=True)
-class TransNASSkeleton:
-    """The network around the cell, ``64-41414`` in the published texts: a stem that divides the resolution by four,
-    then modules of two cells. A module is plain (1), doubles the channels (2), halves the resolution (3) or
-    does both (4)."""
-
-    channels: int = 64
-    modules: str = "41414"
-    cells_per_module: int = 2
-
-    def __post_init__(self) -> None:
-        if self.channels < 2 or self.channels % 2:
-            raise InvalidOption(f"the skeleton's channels are an even number, got {self.channels}")
-        if not self.modules or set(self.modules) - set("1234"):
-            raise InvalidOption(f"the skeleton's modules are digits from 1 to 4, got {shorten(self.modules)}")
-        check_at_least_one(self, "cells_per_module")
 
 
 class TransNASMicro(NativeTextSpace, EdgeCellSpace):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -142,6 +143,92 @@ def test_suite_zero_json(tmp_path: Path) -> None:
         published_scores(path, dataset="cifar10", proxies=["flop"])
 
 
+def entry(row: int, **fields: Any) -> dict[str, Any]:
+    return {name: {"score": values[row], "time": 0.5} for name, values in PUBLISHED.items()} | fields
+
+
+def layouts() -> dict[str, Any]:
+    """The same three cells as files may hold them."""
+    published = {key: entry(row, id=str(row), val_accuracy=90.0) for row, key in enumerate(KEYS)}
+    plain = {key: {name: values[row] for name, values in PUBLISHED.items()} for row, key in enumerate(KEYS)}
+    tuples = [list(map(int, key.strip("()").split(","))) for key in KEYS]
+    return {
+        "dataset": {"cifar10": published},
+        "space and dataset": {"nasbench201": {"cifar10": published}},
+        "dataset and space": {"cifar10": {"NB201": published}},
+        "space": {"nasbench201": published},
+        "nothing": published,
+        "arch and idx": {"cifar10": {key: entry(row, idx=row, arch=tuples[row]) for row, key in enumerate(KEYS)}},
+        "indices": {"cifar10": {str(row): entry(row, arch=KEYS[row]) for row in range(3)}},
+        "own texts": {"cifar10": {cell: entry(row) for row, cell in enumerate(CELLS)}},
+        "numbers": {"cifar10": plain},
+    }
+
+
+@pytest.mark.parametrize("layout", layouts())
+def test_suite_zero_json_in_other_layouts(tmp_path: Path, layout: str) -> None:
+    path, notes = tmp_path / "zc_nasbench201.json", list[str]()
+    path.write_text(json.dumps(layouts()[layout]))
+    scores = published_scores(path, dataset="cifar10", on_note=notes.append)
+    assert (scores.about.space, scores.about.dataset, scores.proxies) == ("nb201", "cifar10", ("flops", "params"))
+    assert [tuple(code) for code in scores.codes.tolist()] == codes()
+    for name, values in PUBLISHED.items():
+        np.testing.assert_array_equal(scores.of(name)[:, 0], values)
+    accuracies = "the field 'val_accuracy', not a proxy's score"
+    assert notes == ([f"left out, 3 times: {accuracies}"] if "val_accuracy" in path.read_text() else [])
+
+
+def test_suite_zero_json_names_its_space_by_a_level(tmp_path: Path) -> None:
+    path, notes = tmp_path / "mine.json", list[str]()
+    cells = {key: entry(row) for row, key in enumerate(KEYS)}
+    macro = {"(4, 1, 2, 3, 0, 0)": {"nwot": 7.0}}
+    path.write_text(json.dumps({"nasbench201": {"cifar10": cells}, "transbench101_macro": {"jigsaw": macro}}))
+    scores = published_scores(path, searched="transnas-macro", on_note=notes.append)
+    assert scores.space.format(scores.space.architectures(scores.codes)[0]) == "64-4123-basic"
+    assert scores.about.dataset == "jigsaw" and notes == ["left out: nasbench201 cifar10"]
+    with pytest.raises(InvalidOption, match="scores of nb201 and transnas-macro; choose one with --space"):
+        published_scores(path)
+    with pytest.raises(InvalidOption, match="has nasbench201 cifar10, transbench101_macro jigsaw, got 'nb101'"):
+        published_scores(path, searched="nb101")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({KEYS[0]: entry(0, arch=KEYS[1])}, "its field arch is another architecture"),
+        ({"7": entry(0)}, "an index names no architecture; give each entry a field arch"),
+        ({"(4, 0, 3, 1, 4)": entry(0)}, "no nb201 architecture has the key"),
+        ({"28cf": entry(0)}, "an nb201 cell reads"),
+        ({"cell": entry(0)}, "one space and of one dataset, got 'flops' below 'cifar10' and 'cell'"),
+        ({"cell": {KEYS[0]: entry(0)}}, "one dataset, got 'cifar10' and 'cell'"),
+        ({KEYS[0]: 3}, "an architecture has proxies with score and time, got 3"),
+        ({KEYS[0]: {"snip": {"score": "many"}}}, "the score of snip is a number"),
+    ],
+)
+def test_suite_zero_json_that_contradicts_itself_is_refused(tmp_path: Path, content: Any, message: str) -> None:
+    path = tmp_path / "zc_nasbench201.json"
+    path.write_text(json.dumps({"cifar10": content}))
+    with pytest.raises(BadFile) as error:
+        published_scores(path)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_what_suite_zero_json_has_beside_scores_is_named(tmp_path: Path) -> None:
+    path, notes = tmp_path / "zc_nasbench201.json", list[str]()
+    cells = {KEYS[0]: entry(0, arch="?", mine=5.0, hash="x"), CELLS[0]: entry(1), KEYS[1]: entry(1, mine=None)}
+    path.write_text(json.dumps({"cifar10": cells}))
+    scores = published_scores(path, on_note=notes.append)
+    assert len(scores) == 2 and scores.of("flops")[0, 0] == PUBLISHED["flops"][0], "the first of two is kept"
+    assert sorted(notes) == [
+        "left out, 1 times: an architecture that occurred before",
+        "left out, 1 times: the field 'arch', not readable as an architecture",
+        "left out, 1 times: the field 'hash', not a proxy's score",
+        "left out, 2 times: the field 'mine', not a proxy's score",
+    ]
+    requested = published_scores(path, proxies=["mine"], on_note=notes.append)
+    np.testing.assert_array_equal(requested.of("mine")[:, 0], [5.0, np.nan])
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_table_of_scores(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"mine{suffix}"
@@ -149,8 +236,10 @@ def test_a_table_of_scores(tmp_path: Path, suffix: str) -> None:
         {"arch": CELLS, "ntk": [5.0, 2.0, float("inf")], "val_accuracy": [90.0, 91.0, 92.0], "mine": [1, 2, 3]}
     )
     (csv.write_csv if suffix == ".csv" else parquet.write_table)(columns, path)
-    scores = published_scores(path, searched="nb201", negated=["ntk"])
+    notes: list[str] = []
+    scores = published_scores(path, searched="nb201", negated=["ntk"], on_note=notes.append)
     assert scores.proxies == ("ntk",)  # what is no known proxy has to be named
+    assert notes == ["left out: the columns val_accuracy, mine; import one with --proxies"]
     np.testing.assert_array_equal(scores.of("ntk")[:, 0], [-5.0, -2.0, np.nan])
     assert published_scores(path, searched="nb201", proxies=["mine"]).proxies == ("mine",)
     with pytest.raises(InvalidOption, match="name it with --space"):
@@ -161,6 +250,16 @@ def test_a_table_of_scores(tmp_path: Path, suffix: str) -> None:
         published_scores(path, searched="nb201", column="cell")
     with pytest.raises(BadFile, match="row 1"):
         published_scores(path, searched="nb101")
+
+
+def test_a_table_with_tuples_in_the_numbering_of_naslib(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    csv.write_csv(pa.table({"arch": KEYS, "params": PUBLISHED["params"]}), path)
+    scores = published_scores(path, searched="nb201")
+    np.testing.assert_allclose(scores.of("params")[:, 0] * 1e6, nasbed.space("nb201").costs(scores.codes)[:, 0])
+    csv.write_csv(pa.table({"arch": ["(4, 0, 3, 1, 4, 5)"], "params": [1.0]}), path)
+    with pytest.raises(BadFile, match=r"row 1: .*no nb201 architecture has the key '\(4, 0, 3, 1, 4, 5\)'"):
+        published_scores(path, searched="nb201")
 
 
 def test_a_table_without_proxies_and_other_files_are_refused(tmp_path: Path) -> None:
@@ -176,12 +275,38 @@ def test_a_table_without_proxies_and_other_files_are_refused(tmp_path: Path) -> 
     with pytest.raises(InvalidOption, match="the keys of"):
         published_scores(tmp_path / "zc_else.json")
     (tmp_path / "zc_nasbench201.json").write_text("{}")
-    with pytest.raises(BadFile, match="at least one architecture"):
+    with pytest.raises(BadFile, match="has no architectures"):
         published_scores(tmp_path / "zc_nasbench201.json")
 
 
+def test_published_scores_in_the_layout_of_naslib(tmp_path: Path, published_data: Callable[[str], Path]) -> None:
+    """All published scores, written as NASLib does with its own numbers of operations and edges, are those of the cells
+    with as many parameters and operations."""
+    table = parquet.read_table(published_data("nb201_zero_cost_cifar10.parquet"))
+    rows = table.slice(0, 2_000).to_pylist()
+    operations = ["skip_connect", "none", "nor_conv_3x3", "nor_conv_1x1", "avg_pool_3x3"]
+    entries = {}
+    for row in rows:
+        first, second, third = (
+            [edge.split("~")[0] for edge in node.strip("|").split("|")] for node in row.pop("arch_str").split("+")
+        )
+        by_source = [first[0], second[0], third[0], second[1], third[1], third[2]]
+        entries[str(tuple(map(operations.index, by_source)))] = {
+            name: {"score": row[name], "time": 1.0} for name in row
+        }
+    path = tmp_path / "zc_nasbench201.json"
+    path.write_text(json.dumps({"cifar10": entries}))
+    scores = published_scores(path)
+    nb201: Any = nasbed.space("nb201")
+    assert len(scores) == 2_000 and len(scores.proxies) == 13
+    np.testing.assert_allclose(scores.of("params")[:, 0] * 1e6, nb201.parameters(scores.codes), rtol=0, atol=1e-3)
+    np.testing.assert_allclose(scores.of("flops")[:, 0] * 1e6, nb201.published_flops(scores.codes), rtol=0, atol=1e-3)
+
+
 def test_the_published_table(published_data: Callable[[str], Path]) -> None:
-    scores = published_scores(published_data("nb201_zero_cost_cifar10.parquet"), searched="nb201")
+    notes: list[str] = []
+    scores = published_scores(published_data("nb201_zero_cost_cifar10.parquet"), searched="nb201", on_note=notes.append)
     assert len(scores) == 9_445 and len(scores.proxies) == 13
+    assert notes == ["kept as they are: 4 scores of -1e8, NASLib's mark for a network without a score"]
     counted = nasbed.space("nb201").costs(scores.codes)[:, 0]
     np.testing.assert_allclose(scores.of("params")[:, 0] * 1e6, counted)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,15 @@ import numpy as np
 
 from nasbed.core.errors import BadFile, InvalidOption, nearest, shorten
 from nasbed.proxies import PROXIES
+from nasbed.proxies.suite_zero import OnNote, named_architecture, read_suite_zero
 from nasbed.proxies.table import SEED, TIME, ScoresInfo, ScoreTable, parsed_codes, table_of_rows
-from nasbed.spaces import space
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_LOG = logging.getLogger(__name__)
 ARCHITECTURE_COLUMNS = ("architecture", "arch_str", "arch")
+_NO_SCORE = -1e8
 SUITE_ZERO = "NAS-Bench-Suite-Zero (Krishnakumar et al., 2022)"
 
 
@@ -30,30 +33,36 @@ def published_scores(
     proxies: Sequence[str] = (),
     negated: Iterable[str] = (),
     source: str = "",
+    on_note: OnNote = _LOG.warning,
 ) -> ScoreTable:
     """The scores of a published file. Higher has to predict better, so ``negated`` proxies change their sign.
 
     ``zc_SPACE.json`` of NAS-Bench-Suite-Zero names its space and its datasets. A ``.csv`` or ``.parquet`` file has a
-    row for each architecture and a column for each proxy; it may have a column ``seed``.
+    row for each architecture and a column for each proxy; it may have a column ``seed``. Architectures are as their
+    space writes them, or tuples in NASLib's numbering.
 
     Args:
         path: The file.
         searched: The space; required for a table.
         dataset: The dataset, of a file with several.
-        column: The column of the architectures, as the space writes them.
+        column: The column of the architectures.
         proxies: The proxies to read; all that are registered here by default.
         negated: The proxies whose sign changes.
         source: Who published the scores; the file's name by default.
+        on_note: Called with a line for each thing that was left out; without it, the line is logged.
     """
     path = Path(path)
     if not path.is_file():
         raise BadFile(f"{path} is not a file of published scores; check the path")
     if path.suffix == ".json":
-        table = _suite_zero(path, searched, dataset, proxies)
+        table = _suite_zero(path, searched, dataset, proxies, on_note)
     elif path.suffix in (".csv", ".parquet"):
-        table = _columns(path, searched, dataset, column, proxies, source)
+        table = _columns(path, searched, dataset, column, proxies, source, on_note)
     else:
         raise InvalidOption(f"published scores are a .json, .csv or .parquet file, got {path.name}; convert it first")
+    marked = sum(int((scores == _NO_SCORE).sum()) for scores in table.values.values())
+    if marked:
+        on_note(f"kept as they are: {marked} scores of -1e8, NASLib's mark for a network without a score")
     negative = set(negated)
     for name in negative - set(table.proxies):
         raise InvalidOption(f"a negated proxy is in the table, got {shorten(name)}; {nearest(name, table.proxies)}")
@@ -61,43 +70,28 @@ def published_scores(
     return ScoreTable(table.about, table.codes, table.seeds, values, table.seconds)
 
 
-def _suite_zero(path: Path, searched: str, dataset: str, proxies: Sequence[str]) -> ScoreTable:
-    from nasbed.results.importers.strict_json import read_bytes
-    from nasbed.results.importers.suite_zero import ENCODINGS, LARGEST_FILE, architecture_of, entries, values_of
-
-    by_file = {f"zc_{stem}": name for name, (stem, _) in ENCODINGS.items()}
-    searched = searched or by_file.get(path.stem, "")
-    if searched not in ENCODINGS:
-        raise InvalidOption(f"the keys of {', '.join(ENCODINGS)} are known here, got {shorten(searched or path.name)}")
-    codes: list[tuple[int, ...]] = []
-    rows: list[Mapping[str, float]] = []
-    datasets: dict[str, int] = {}
-    for name, key, entry in entries(read_bytes(path, path.name, LARGEST_FILE), path.name):
-        datasets[name] = datasets.get(name, 0) + 1
-        if name == (dataset or next(iter(datasets))):
-            position = f"{path.name}, {name}"
-            codes.append(architecture_of(key, searched, position).code)
-            rows.append(values_of(entry, f"{position} {key}"))
-    if dataset and dataset not in datasets:
-        raise InvalidOption(f"{path.name} has the datasets {', '.join(datasets) or 'none'}, got {shorten(dataset)}")
-    if not dataset and len(datasets) > 1:
-        raise InvalidOption(f"{path.name} has the datasets {', '.join(datasets)}; choose one with --dataset")
-    available = sorted({name for row in rows for name in row if "/" not in name and name != "val_accuracy"})
+def _suite_zero(path: Path, searched: str, dataset: str, proxies: Sequence[str], on_note: OnNote) -> ScoreTable:
+    read = read_suite_zero(path, searched=searched, dataset=dataset, proxies=proxies, on_note=on_note)
+    available = sorted({name for scores in read.scores for name in scores})
     names = _select_columns(proxies, available, path) if proxies else available
-
-    def column(source: str) -> list[float]:
-        return [row.get(source, math.nan) for row in rows]
-
+    timed = {name for seconds in read.seconds for name in seconds}
     return table_of_rows(
-        ScoresInfo(searched, dataset or next(iter(datasets), ""), source=SUITE_ZERO),
-        codes,
-        [0] * len(codes),
-        {name: column(name) for name in names},
-        seconds={name: column(f"{name}/time") for name in names if any(f"{name}/time" in row for row in rows)},
+        ScoresInfo(read.space, read.dataset, source=SUITE_ZERO),
+        read.codes,
+        [0] * len(read.codes),
+        {name: [scores.get(name, math.nan) for scores in read.scores] for name in names},
+        seconds={name: [each.get(name, math.nan) for each in read.seconds] for name in names if name in timed},
     )
 
 
-def _columns(path: Path, searched: str, dataset: str, column: str, proxies: Sequence[str], source: str) -> ScoreTable:
+def _columns(
+    path: Path, searched: str, dataset: str, column: str, proxies: Sequence[str], source: str, on_note: OnNote
+) -> ScoreTable:
+    """
+    Args:
+        path, dataset, column, proxies, source, on_note: As of :func:`published_scores`.
+        searched: The name of the space.
+    """
     if not searched:
         raise InvalidOption(f"a table of scores does not say its space; name it with --space, for {path.name}")
     table = _read(path)
@@ -114,13 +108,16 @@ def _columns(path: Path, searched: str, dataset: str, column: str, proxies: Sequ
             f"{path.name} has no column of a proxy known here, its numbers are {', '.join(numeric) or 'none'}; name "
             "the columns with --proxies"
         )
+    unread = [name for name in names if name not in (column, SEED, *columns) and not name.endswith(TIME)]
+    if unread:
+        on_note(f"left out: the columns {', '.join(unread)}; import one with --proxies")
     texts = table[column].to_pylist()
     seeds = table[SEED].to_pylist() if SEED in numeric else [0] * len(texts)
     if any(text is None for text in texts) or any(type(seed) is not int for seed in seeds):
         raise BadFile(f"every row of {path.name} has an architecture, and a whole number for a seed; fix the file")
     return table_of_rows(
         ScoresInfo(searched, dataset, source=source or path.name),
-        parsed_codes([str(text) for text in texts], space(searched), path),
+        parsed_codes([str(text) for text in texts], lambda text: named_architecture(text, searched), path),
         seeds,
         {name: _numbers(table[name], finite=True) for name in columns},
         seconds={name: _numbers(table[f"{name}{TIME}"]) for name in columns if f"{name}{TIME}" in numeric},

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nasbed
+from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError, UnknownName, nearest, shorten
 from nasbed.core.files import complete_file
 from nasbed.core.home import embedded_home
@@ -271,13 +272,13 @@ def table_of_rows(
     )
 
 
-def parsed_codes(texts: Sequence[str], searched: SearchSpace, path: Path) -> list[tuple[int, ...]]:
-    """The architectures that a column of a file names."""
+def parsed_codes(texts: Sequence[str], parse: Callable[[str], Architecture], path: Path) -> list[tuple[int, ...]]:
+    """The architectures that a column of a file names, each read by a function."""
     codes: dict[str, tuple[int, ...]] = {}
     for row, text in enumerate(texts):
         if text not in codes:
             try:
-                codes[text] = searched.parse(text).code
+                codes[text] = parse(text).code
             except (NasbedError, TypeError) as error:
                 raise BadFile(f"{path}, row {row + 1}: {error}") from None
     return [codes[text] for text in texts]
@@ -303,7 +304,7 @@ def _from_columns(about: ScoresInfo, table: pa.Table, path: Path) -> ScoreTable:
     proxies = [name for name in columns if not name.endswith(TIME)]
     return table_of_rows(
         about,
-        parsed_codes(table[ARCHITECTURE].to_pylist(), space(about.space), path),
+        parsed_codes(table[ARCHITECTURE].to_pylist(), space(about.space).parse, path),
         table[SEED].to_pylist(),
         {name: _floats(table[name]) for name in proxies},
         seconds={name: _floats(table[f"{name}{TIME}"]) for name in proxies if f"{name}{TIME}" in columns},

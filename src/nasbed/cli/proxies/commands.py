@@ -159,7 +159,10 @@ def import_(
     source: Annotated[str, typer.Option(help="The publication of the scores.")] = "",
     json: Json = False,
 ) -> None:
-    """Convert published scores: NAS-Bench-Suite-Zero's JSON, or a table with one column per proxy.
+    """Convert published scores: NAS-Bench-Suite-Zero's JSON files as they are, or a table with one column per proxy.
+
+    Architectures are texts as their space writes them, or tuples in NASLib's numbering: "(4, 0, 3, 1, 4, 3)". What is
+    left out is listed.
 
     Example: nasbed proxies import zc_nasbench201.json --dataset cifar10 --out published.parquet
 
@@ -178,6 +181,7 @@ def import_(
         proxies=_names(proxies),
         negated=_names(negate),
         source=source,
+        on_note=note,
     )
     scored.write(out)
     _print_scores(scored, scored.proxies, out, json)

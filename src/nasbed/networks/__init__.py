@@ -41,8 +41,8 @@ NETWORKS.add_entries(
         "nb201": "nb201:network",
         "darts": "darts:network",
         "fbnet": "fbnet:network",
-        "transnas-micro": "transnas_micro:network",
-        "transnas-macro": "transnas_macro:network",
+        "transnas-micro": "transnas.micro:network",
+        "transnas-macro": "transnas.macro:network",
         "bonsai": "bonsai:network",
     },
 )

@@ -82,9 +82,10 @@ def read_suite_zero(
         _add(result, code, entry, proxies, f"{path.name}, {of_dataset} {key}")
     if result is None:
         _known(searched or by_name, path)
-        asked = " ".join(name for name in (searched, dataset) if name)
-        there = f"has {', '.join(others)}, got {shorten(asked)}" if others else "has no architectures"
-        raise InvalidOption(f"{path.name} {there}; choose what it has") if others else BadFile(f"{path.name} {there}")
+        if not others:
+            raise BadFile(f"{path.name} has no architectures; get the file again")
+        requested = " ".join(name for name in (searched, dataset) if name)
+        raise InvalidOption(f"{path.name} has {', '.join(others)}, got {shorten(requested)}; choose what it has")
     if others:
         on_note(f"left out: {', '.join(others)}")
     for what, times in result.left_out.items():

@@ -9,7 +9,7 @@ from torch import nn
 from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import EdgeCell, FactorizedReduce, conv_bn, relu_conv_bn
 from nasbed.networks.skeletons import resized
-from nasbed.networks.transnas import TransNASNetwork
+from nasbed.networks.transnas.network import TransNASNetwork
 from nasbed.spaces.edge_cell import EDGES
 from nasbed.spaces.image_size import Image
 from nasbed.spaces.transnas import TransNASMicro, TransNASSkeleton

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from nasbed.core.architecture import Architecture
 from nasbed.networks.blocks import conv_bn, relu_conv_bn
 from nasbed.networks.skeletons import resized
-from nasbed.networks.transnas import TransNASNetwork
+from nasbed.networks.transnas.network import TransNASNetwork
 from nasbed.spaces.image_size import Image
 from nasbed.spaces.transnas import TransNASMacroSkeleton
 

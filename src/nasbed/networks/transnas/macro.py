@@ -20,9 +20,9 @@ def network(arch: Architecture, *, classes: int, channels_in: int, image: Image,
     Args:
         arch, classes, channels_in, image, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`.
     """
-    sized = resized(skeleton, TransNASMacroSkeleton, classes=classes, image_channels=channels_in, image=image)
+    sized = resized(skeleton, TransNASMacroSkeleton, classes=classes, image=image)
     modules = "".join(str(kind) for kind in arch.code if kind)
-    return TransNASNetwork(sized, modules, sized.blocks_per_module, PreActivationBlock)
+    return TransNASNetwork(sized, modules, sized.blocks_per_module, PreActivationBlock, channels_in)
 
 
 class PreActivationBlock(nn.Module):

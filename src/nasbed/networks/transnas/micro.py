@@ -22,12 +22,12 @@ def network(arch: Architecture, *, classes: int, channels_in: int, image: Image,
         arch, classes, channels_in, image, skeleton: As of :class:`~nasbed.networks.NetworkBuilder`.
     """
     names = TransNASMicro().to_options(arch)
-    sized = resized(skeleton, TransNASSkeleton, classes=classes, image_channels=channels_in, image=image)
+    sized = resized(skeleton, TransNASSkeleton, classes=classes, image=image)
 
     def cell(c_in: int, c_out: int, stride: int) -> nn.Module:
         return _cell(names, c_in, c_out, stride)
 
-    return TransNASNetwork(sized, sized.modules, sized.cells_per_module, cell)
+    return TransNASNetwork(sized, sized.modules, sized.cells_per_module, cell, channels_in)
 
 
 def _cell(names: tuple[str, ...], c_in: int, c_out: int, stride: int) -> EdgeCell:

@@ -30,14 +30,15 @@ class TransNASNetwork(nn.Module):
             resolution where its type says so.
         blocks: How many a module has.
         block: Makes one.
+        channels_in: The channels of an image.
     """
 
-    def __init__(self, frame: TransNASFrame, modules: str, blocks: int, block: Block) -> None:
+    def __init__(self, frame: TransNASFrame, modules: str, blocks: int, block: Block, channels_in: int) -> None:
         super().__init__()
         channels = frame.channels
         self.grid = frame.grid
         self.stem = nn.Sequential(
-            *conv_bn_layers(frame.image_channels, channels // 2, 3, stride=2),
+            *conv_bn_layers(channels_in, channels // 2, 3, stride=2),
             *relu_conv_bn(channels // 2, channels, 3, stride=2),
         )
         self.cells = nn.ModuleList()

@@ -36,8 +36,8 @@ class NB101Skeleton:
     classes: int = 10
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "image", plain(self.image))
         check_at_least_one(self, "channels", "stacks", "cells_per_stack", "image_channels", "classes")
+        object.__setattr__(self, "image", plain(self.image))
 
     def pixels(self, stack: int) -> int:
         """The pixels of the maps of a stack: both sides are halved, downwards, before each but the first."""

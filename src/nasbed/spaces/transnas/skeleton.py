@@ -32,20 +32,9 @@ class TransNASFrame:
 
     channels: int = 64
     grid: int = 1
+    """The tiles along each side; 1 where an image is no puzzle."""
     image: Image = 32
-    image_channels: int = 3
     classes: int = 10
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "image", plain(self.image))
-        check_at_least_one(self, "grid", "image_channels", "classes")
-        if self.channels < 2 or self.channels % 2:
-            raise InvalidOption(f"the skeleton's channels are an even number, got {self.channels}")
-        if any(side % self.grid for side in sides(self.image)):
-            raise InvalidOption(
-                f"a puzzle of {self.grid} × {self.grid} tiles has sides that are multiples of {self.grid}, got images "
-                f"of {shorten(self.image)} pixels"
-            )
 
     @classmethod
     def for_task(cls, task: str, **settings: Any) -> Self:
@@ -59,6 +48,17 @@ class TransNASFrame:
                 f"the tasks with one label an image are {', '.join(TASKS)}, got {shorten(task)}; {nearest(task, TASKS)}"
             )
         return cls(**{**TASKS[task], **settings})
+
+    def __post_init__(self) -> None:
+        if self.channels < 2 or self.channels % 2:
+            raise InvalidOption(f"the skeleton's channels are an even number, got {self.channels}")
+        check_at_least_one(self, "grid", "classes")
+        object.__setattr__(self, "image", plain(self.image))
+        if any(side % self.grid for side in sides(self.image)):
+            raise InvalidOption(
+                f"a puzzle of {self.grid} × {self.grid} tiles has sides that are multiples of {self.grid}, got images "
+                f"of {shorten(self.image)} pixels"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import nasbed
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.proxies.published import published_scores
 from nasbed.proxies.table import ScoresInfo, ScoreTable, table_of_rows
+from nasbed.spaces.darts import DartsSkeleton
 
 CELLS = [
     "|avg_pool_3x3~0|+|skip_connect~0|none~1|+|nor_conv_1x1~0|avg_pool_3x3~1|nor_conv_1x1~2|",
@@ -176,6 +177,35 @@ def test_suite_zero_json_in_other_layouts(tmp_path: Path, layout: str) -> None:
         np.testing.assert_array_equal(scores.of(name)[:, 0], values)
     accuracies = "the field 'val_accuracy', not a proxy's score"
     assert notes == ([f"left out, 3 times: {accuracies}"] if "val_accuracy" in path.read_text() else [])
+
+
+DARTS_V2 = (
+    "(((0, 3), (1, 3), (0, 3), (1, 3), (1, 3), (0, 2), (0, 2), (2, 5)), "
+    "((0, 0), (1, 0), (2, 2), (1, 0), (0, 0), (2, 2), (2, 2), (1, 0)))"
+)
+"""The second cell of the DARTS paper as NASLib writes it: the source and the operation of each edge."""
+
+
+@pytest.mark.parametrize(
+    ("stem", "key", "text"),
+    [
+        ("nasbench101", "(0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 4, 1)", "conv3x3:0/output:1"),
+        ("transbench101_micro", "(1, 0, 2, 3, 3, 3)", "64-41414-1_02_333"),
+        ("transbench101_macro", "(4, 1, 2, 3, 0, 0)", "64-4123-basic"),
+        ("nasbench301", DARTS_V2, ""),
+    ],
+)
+def test_suite_zero_json_of_every_space(tmp_path: Path, stem: str, key: str, text: str) -> None:
+    """Keys and texts as published; the DARTS cell has as many parameters as its repository prints."""
+    path = tmp_path / f"zc_{stem}.json"
+    path.write_text(json.dumps({"cifar10": {key: {"id": "0", "nwot": {"score": 7.0, "time": 0.1}}}}))
+    scores = published_scores(path)
+    (arch,) = scores.space.architectures(scores.codes)
+    assert scores.of("nwot").tolist() == [[7.0]]
+    if text:
+        assert scores.space.format(arch) == text
+    else:
+        assert scores.space.costs([arch], DartsSkeleton(channels=36, cells=20))[0, 0] == 3_349_342
 
 
 def test_suite_zero_json_names_its_space_by_a_level(tmp_path: Path) -> None:

@@ -223,6 +223,11 @@ class Rectified(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     numbers = 0
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Torch would import its compiler to keep it away from this."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.numbers += args[0].numel() if func is torch.ops.aten.relu.default else 0
         return func(*args, **(kwargs or {}))

@@ -161,8 +161,8 @@ def import_(
 ) -> None:
     """Convert published scores: NAS-Bench-Suite-Zero's JSON files as they are, or a table with one column per proxy.
 
-    Architectures are texts as their space writes them, or tuples in NASLib's numbering: "(4, 0, 3, 1, 4, 3)". What is
-    left out is listed.
+    Architectures are texts as their space writes them, or tuples in NASLib's numbering: "(4, 0, 3, 1, 4, 3)".
+    Whatever is not imported is listed.
 
     Example: nasbed proxies import zc_nasbench201.json --dataset cifar10 --out published.parquet
 

@@ -27,7 +27,9 @@ def test_network_prints_the_published_total() -> None:
 
 
 def test_network_prints_json_of_a_sampled_architecture() -> None:
-    outcome = run("darts", "--sample-seed", "3", "--classes", "4", "--image-channels", "1", "--image", "16x12", "--json")
+    outcome = run(
+        "darts", "--sample-seed", "3", "--classes", "4", "--image-channels", "1", "--image", "16x12", "--json"
+    )
     summary = json.loads(outcome.stdout)
     assert summary["parts"][-1]["shape"] == [4] and summary["parts"][0]["shape"] == [96, 16, 12]
     assert sum(part["parameters"] for part in summary["parts"]) == summary["parameters"]

@@ -25,7 +25,7 @@ from nasbed.experiments.scoring import score_architectures
 from nasbed.experiments.tuning import load_runtime_settings, load_settings, tune
 from nasbed.oneshot.export import export_search
 from nasbed.oneshot.record import read_record, write_record
-from nasbed.proxies.published import published_scores
+from nasbed.proxies.score_files.published import published_scores
 from nasbed.proxies.table import ScoreTable, open_scores
 from nasbed.reports.comparison import write_comparison
 from nasbed.reports.fit.page import write_fit_report

@@ -55,7 +55,8 @@ def test_embedded_files_are_few_and_small() -> None:
     }
     assert models >= {f"{model}{variant}" for model in ("lgb", "xgb", "gin") for variant in ("", "-rand")}
     assert size(HERE) < 30_000_000
-    scores = {table.name: HERE / "scores" / f"{table.name}.parquet" for table in TABLES}
+    named = [*(table.name for table in TABLES), "nb201-cifar10"]  # the last for the published table
+    scores = {name: HERE / "scores" / f"{name}.parquet" for name in named}
     assert embedded_scores().items() <= scores.items()
     expected_paths = {HERE / "tables", HERE / "surrogates", HERE / "scores", *SURROGATES, *scores.values()}
     expected_paths |= {HERE / "reference", *(HERE / "reference" / f"{name}.nbr" for name in SUITES)}

@@ -16,7 +16,8 @@ from pyarrow import csv, parquet
 
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
-from nasbed.proxies.published import published_scores
+from nasbed.proxies.score_files.joining import joined_scores
+from nasbed.proxies.score_files.published import published_scores
 from nasbed.proxies.table import ScoresInfo, ScoreTable, table_of_rows
 from nasbed.spaces.darts import DartsSkeleton
 
@@ -340,3 +341,36 @@ def test_the_published_table(published_data: Callable[[str], Path]) -> None:
     assert notes == ["kept as they are: 4 scores of -1e8, NASLib's mark for a network without a score"]
     counted = nasbed.space("nb201").costs(scores.codes)[:, 0]
     np.testing.assert_allclose(scores.of("params")[:, 0] * 1e6, counted)
+
+
+def test_joined_files_have_the_proxies_and_the_architectures_of_both() -> None:
+    first = table_of_rows(
+        ScoresInfo("nb201", "digits", source="theirs"),
+        codes(),
+        [0, 0, 0],
+        {"snip": [1.0, 2.0, 3.0], "params": [4.0, 5.0, 6.0]},
+        no_score=["", "a: why", ""],
+    )
+    second = table_of_rows(
+        ScoresInfo("nb201", "digits", source="ours"),
+        [codes()[1], codes()[0], codes()[1]],
+        [0, 0, 1],
+        {"params": [7.0, 7.0, 7.0], "ntk": [8.0, float("nan"), 9.0]},
+        no_score=["", "ntk: singular; params: other", ""],
+    )
+    joined = joined_scores(first, second)
+    assert (joined.about.source, joined.seeds, len(joined)) == ("theirs; ours", (0,), 2)
+    rows = {tuple(code): row for row, code in enumerate(joined.codes.tolist())}
+    left, right = rows[codes()[0]], rows[codes()[1]]
+    np.testing.assert_array_equal(joined.of("params")[[left, right], 0], [4.0, 5.0])
+    np.testing.assert_array_equal(joined.of("ntk")[[left, right], 0], [np.nan, 8.0])
+    assert joined.no_score is not None and joined.no_score[[left, right], 0].tolist() == ["ntk: singular", "a: why"]
+
+
+def test_files_that_cannot_be_joined_are_refused() -> None:
+    scores = table(snip=[1.0, 2.0, 3.0])
+    with pytest.raises(InvalidOption, match="nothing to join"):
+        joined_scores(scores, scores)
+    other = table_of_rows(ScoresInfo("nb201", "mnist"), codes(), [0, 0, 0], {"ntk": [1.0, 2.0, 3.0]})
+    with pytest.raises(InvalidOption, match="got digits and mnist"):
+        joined_scores(scores, other)

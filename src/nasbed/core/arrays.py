@@ -1,4 +1,4 @@
-"""Arrays of numbers in files."""
+"""Arrays of numbers: read from files, matched row by row."""
 
 from __future__ import annotations
 
@@ -21,3 +21,11 @@ def load_numbers(path: Path, *, mapped: bool, remedy: str) -> NDArray[Any]:
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
         raise BadFile(f"{path} is not an array of numbers; {remedy}")
     return array
+
+
+def common_rows(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The numbers of the rows that two matrices share, in the first and in the second."""
+    places = {tuple(values): row for row, values in enumerate(second.tolist())}
+    pairs = [(row, places[tuple(values)]) for row, values in enumerate(first.tolist()) if tuple(values) in places]
+    rows = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return rows[:, 0], rows[:, 1]

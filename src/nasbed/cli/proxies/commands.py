@@ -168,7 +168,7 @@ def import_(
 
     Example: nasbed proxies import scores.csv --space nb201 --negate ntk --out published.parquet
     """
-    from nasbed.proxies.published import published_scores
+    from nasbed.proxies.score_files.published import published_scores
     from nasbed.proxies.table import check_suffix
 
     check_suffix(out)
@@ -185,6 +185,31 @@ def import_(
     )
     scored.write(out)
     _print_scores(scored, scored.proxies, out, json)
+
+
+@app.command()
+def join(
+    scores: Annotated[
+        Path, typer.Argument(metavar="FILE.parquet", help="A file of scores, or an embedded one's name.")
+    ],
+    others: Annotated[Path, typer.Argument(metavar="OTHER.parquet", help="Scores of the same architectures.")],
+    out: Out,
+    json: Json = False,
+) -> None:
+    """Put the proxies of two files side by side, such as published ones and yours, for the architectures of both.
+
+    A proxy that both have is the first file's.
+
+    Example: nasbed proxies join published.parquet nb201-cifar10 --out all.parquet
+    """
+    from nasbed.proxies.score_files.joining import joined_scores
+    from nasbed.proxies.table import check_suffix, open_scores
+
+    check_suffix(out)
+    check_folder(out.parent, "scores go")
+    joined = joined_scores(open_scores(scores), open_scores(others))
+    joined.write(out)
+    _print_scores(joined, joined.proxies, out, json)
 
 
 @app.command()

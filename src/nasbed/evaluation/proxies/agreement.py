@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nasbed.core.arrays import common_rows
 from nasbed.core.errors import InvalidOption
 from nasbed.evaluation.ranking import spearman
 
@@ -43,7 +43,7 @@ def agreements(first: ScoreTable, second: ScoreTable) -> list[ProxyAgreement]:
             f"scores are compared in one space, got {first.about.space} and {second.about.space}; choose other files"
         )
     proxies = [name for name in first.proxies if name in second.proxies]
-    rows, second_rows = _common_rows(first.codes, second.codes)
+    rows, second_rows = common_rows(first.codes, second.codes)
     if not proxies or len(rows) < 2:
         raise InvalidOption(
             f"files to compare share 1 proxy and 2 architectures or more, these share {len(proxies)} and {len(rows)}"
@@ -90,11 +90,3 @@ def proportional(values: NDArray[np.float64], reference: NDArray[np.float64]) ->
         return not np.any(values) and not np.any(reference)
     factor = values[largest] / reference[largest]
     return bool(np.all(np.abs(values - factor * reference) <= EQUAL * abs(values[largest])))
-
-
-def _common_rows(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows of the shared architectures in both tables."""
-    places: Mapping[tuple[int, ...], int] = {tuple(code): row for row, code in enumerate(second.tolist())}
-    pairs = [(row, places[tuple(code)]) for row, code in enumerate(first.tolist()) if tuple(code) in places]
-    rows = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return rows[:, 0], rows[:, 1]

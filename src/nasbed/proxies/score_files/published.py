@@ -12,7 +12,7 @@ import numpy as np
 
 from nasbed.core.errors import BadFile, InvalidOption, nearest, shorten
 from nasbed.proxies import PROXIES
-from nasbed.proxies.suite_zero import OnNote, named_architecture, read_suite_zero
+from nasbed.proxies.score_files.suite_zero import OnNote, named_architecture, read_suite_zero
 from nasbed.proxies.table import SEED, TIME, ScoresInfo, ScoreTable, parsed_codes, table_of_rows
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Files of scores that others made, and files put together."""

@@ -30,12 +30,23 @@ def datasets(tmp_path: Path) -> list[str]:
 
 
 def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[str]) -> None:
-    right = write_submission(tmp_path / "right", predict="return test[:, 0, 0, 0].astype(int)")
+    learn = "metadata['class_of'] = dict(zip(train_x[:, 0, 0, 0].tolist(), train_y.tolist()))"
+    right = write_submission(
+        tmp_path / "right",
+        processor_init=learn,
+        trainer_init="self.class_of = metadata['class_of']",
+        predict="return [self.class_of[pixel] for pixel in test[:, 0, 0, 0].tolist()]",
+    )
     wrong = write_submission(tmp_path / "wrong", search="1 / 0")
     runs, page = tmp_path / "runs", tmp_path / "leaderboard"
-    outcome = run("run", str(right), "--datasets", *datasets, "--out", str(runs), "--timeout", "60")
+    command = ("run", str(right), "--datasets", *datasets, "--out", str(runs), "--timeout", "60")
+    outcome = run(*command)
+    assert outcome.returncode == 2 and "nasbed challenge baseline" in outcome.stderr and not runs.exists()
+    outcome = run(*command, "--zero", "paper")
     assert outcome.returncode == 0, outcome.stderr
-    assert "birds: score 10.000, accuracy 100.00 %" in outcome.stdout and "total 20.000 on 2 datasets" in outcome.stdout
+    assert "not measured on its bytes" in outcome.stderr
+    assert "birds: score 10.000, accuracy 100.00 % (score 0 is 20.00 %, paper)" in outcome.stdout
+    assert "total 20.000 on 2 datasets" in outcome.stdout
     assert "isolation: " in outcome.stderr
     outcome = run(
         "run",
@@ -48,6 +59,8 @@ def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[
         str(runs),
         "--timeout",
         "60",
+        "--zero",
+        "paper",
         "--json",
     )
     assert outcome.returncode == 0, outcome.stderr
@@ -61,7 +74,9 @@ def test_challenge_run_and_score_from_end_to_end(tmp_path: Path, datasets: list[
     assert lines[0] == ["place", "submission", "bees", "birds", "total"]
     assert lines[1][:2] == ["1", "right"] and lines[1][-1] == "20.000"
     assert lines[2][:2] == ["2", "wrong"] and lines[2][-1] == "-20.000"
+    assert lines[3] == ["–", "score", "0", "20.00", "%", "paper", "20.00", "%", "paper", "–"]
     assert "ZeroDivisionError: division by zero, at NAS.search" in outcome.stdout
+    assert "not measured on these bytes" in outcome.stderr
     numbers = json.loads((page / "numbers.json").read_text())
     assert [result["total"] for result in numbers["standings"]] == [20, -20]
     assert "ZeroDivisionError" in (page / "report.html").read_text()
@@ -81,7 +96,7 @@ def test_challenge_run_that_is_ended_leaves_nothing_running(
     """
     entry = write_submission(tmp_path / "entry", train=train)
     runs = tmp_path / "runs"
-    command = [*COMMAND, "run", str(entry), "--datasets", *datasets, "--out", str(runs), "--timeout", "500"]
+    command = [*COMMAND, "run", str(entry), "--datasets", *datasets, "--out", str(runs), "--zero", "paper"]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         deadline = time.monotonic() + 60
@@ -111,13 +126,17 @@ def test_challenge_refuses_bad_input_in_one_line(tmp_path: Path, datasets: list[
     entry, out = str(write_submission(tmp_path / "entry")), str(tmp_path / "out")
     empty = tmp_path / "empty"
     empty.mkdir()
+    paper = ("--zero", "paper")
     for arguments, word in (
-        (("run", str(empty), "--datasets", datasets[0], "--out", out), "a submission has data_processor.py"),
-        (("run", str(tmp_path / "no"), "--datasets", datasets[0], "--out", out), "does not exist"),
+        (("run", str(empty), "--datasets", datasets[0], "--out", out, *paper), "a submission has data_processor.py"),
+        (("run", str(tmp_path / "no"), "--datasets", datasets[0], "--out", out, *paper), "does not exist"),
         (("run", entry, "--datasets", str(empty), "--out", out), "a dataset has six arrays"),
         (("run", entry, "--datasets", datasets[0], datasets[0], "--out", out), "different names"),
         (("run", entry, "--datasets", datasets[0], "--out", out, "--device", "tpu"), "a device is"),
-        (("run", entry, "--datasets", datasets[0], "--out", out, "--isolation", "jail"), "isolation is auto"),
+        (("run", entry, "--datasets", datasets[0], "--out", out, "--isolation", "jail", *paper), "isolation is auto"),
+        (("run", entry, "--datasets", datasets[0], "--out", out, "--zero", "nul"), "a zero is measured or paper"),
+        (("run", entry, "--datasets", datasets[0], "--out", out, "--disguise", "hat"), "a disguise is full or none"),
+        (("baseline", str(empty)), "a dataset has six arrays"),
         (("score", str(empty)), "has no result"),
     ):
         process = run(*arguments)

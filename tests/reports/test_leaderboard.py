@@ -76,6 +76,7 @@ def test_leaderboard_table_tells_scores_accuracies_and_failures() -> None:
     lines = score_table(leaderboard(results())).text().splitlines()
     assert lines[1].split() == ["1", "best", "5.000", "(96.04", "%)", "10.000", "(100.00", "%)", "15.000"]
     assert "-10.000 (failed)" in lines[4] and lines[5].split()[2] == "–"
+    assert lines[6].split() == ["–", "score", "0", "92.08", "%", "paper", "85.00", "%", "paper", "–"]
     assert "no</b>, at NAS" in failure_table(leaderboard(results())).text()
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import dedent, indent
+from typing import Any
 
 import numpy as np
 
 from nasbed.challenge.limits import MIB, Limits
 from nasbed.challenge.processes import all_processes
 from nasbed.challenge.results import SubmissionResult
-from nasbed.challenge.runner import run_challenge
+from nasbed.challenge.runner import ChallengeSettings, run_challenge
 
 CLASSES, TESTED = 4, 20
 BENCHMARK = 20.0
@@ -95,10 +97,30 @@ def run_submission(
     data = write_dataset(tmp_path / "data" / "secret", benchmark=benchmark)
     submission = write_submission(tmp_path / "entry", **parts)
     runs = tmp_path / "runs"
-    (result,) = run_challenge(
-        submission, [data], runs, limits=limits or make_limits(), seed=0, device="cpu", isolation=isolation
-    )
+    (result,) = run_on(submission, [data], runs, limits=limits, isolation=isolation)
     return result, (runs / "entry" / "secret" / "log.txt").read_text(errors="replace")
+
+
+def run_on(
+    submission: Path,
+    datasets: Sequence[Path],
+    runs: Path,
+    *,
+    limits: Limits | None = None,
+    isolation: str = "auto",
+    on_start: Callable[[str], object] = lambda dataset: None,
+    **settings: Any,
+) -> list[SubmissionResult]:
+    """Run a submission; datasets are shown as they are and scored by their metadata, unless settings say otherwise."""
+    chosen = {"zero": "paper", "disguise": "none"} | settings
+    return run_challenge(
+        submission,
+        datasets,
+        runs,
+        ChallengeSettings(limits or make_limits(), **chosen),
+        isolation=isolation,
+        on_start=lambda dataset, time_s, applied: on_start(dataset),  # type: ignore[arg-type]
+    )
 
 
 def make_limits(

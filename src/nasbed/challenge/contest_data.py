@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.arrays import load_numbers
@@ -15,8 +17,7 @@ from nasbed.core.errors import BadFile, shorten
 from nasbed.core.files import file_sha256
 
 INPUTS = ("train_x", "train_y", "valid_x", "valid_y", "test_x")
-WITHHELD = ("seed", "sources", "made_by", "classes", "notes")
-"""Metadata that submissions do not get: it would reveal the dataset, or how to generate its labels."""
+ARRAYS = (*INPUTS, "test_y")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +26,30 @@ class ContestData:
 
     folder: Path
     metadata: dict[str, Any]
+    shape: tuple[int, ...]
+    """Of the training images: how many, channels, height, width."""
     tested: int
     """The number of test images."""
-    labels_sha256: str
+    digests: Mapping[str, str]
+    """The SHA-256 of each array's file, by the file's name."""
 
     @property
     def name(self) -> str:
         return self.folder.resolve().name
 
     @property
-    def benchmark(self) -> float:
-        """The accuracy in per cent that scores 0."""
-        value: float = self.metadata["benchmark"]
-        return value
+    def classes(self) -> int:
+        number: int = self.metadata["num_classes"]
+        return number
+
+    @property
+    def sha256(self) -> str:
+        """A digest of the bytes of all six arrays."""
+        return arrays_sha256(self.digests)
+
+    @property
+    def labels_sha256(self) -> str:
+        return self.digests["test_y.npy"]
 
     @property
     def labels_path(self) -> Path:
@@ -46,29 +58,41 @@ class ContestData:
     def labels(self) -> NDArray[Any]:
         return load_numbers(self.labels_path, mapped=False, remedy="make it again")
 
-    def public_metadata(self) -> dict[str, Any]:
-        """The metadata as a submission gets it."""
-        return {name: value for name, value in self.metadata.items() if name not in WITHHELD}
+    def inputs(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """The arrays of a submission by name, mapped into memory."""
+        for name in INPUTS:
+            yield name, load_numbers(self.folder / f"{name}.npy", mapped=True, remedy="make it again")
+
+
+def arrays_sha256(digests: Mapping[str, str]) -> str:
+    """One digest of the six arrays from the SHA-256 of each file, by the files' names."""
+    lines = "".join(f"{digests[f'{name}.npy']}  {name}.npy\n" for name in ARRAYS)
+    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def open_contest_data(folder: str | Path) -> ContestData:
-    """Check the shapes and the metadata of a folder, so that its faults do not count as a submission's failure."""
+    """Check the shapes, the labels and the metadata of a folder, so that its faults do not count as a submission's
+    failure."""
     folder = Path(folder)
-    missing = [name for name in (*INPUTS, "test_y") if not (folder / f"{name}.npy").is_file()]
+    missing = [name for name in ARRAYS if not (folder / f"{name}.npy").is_file()]
     if not (folder / "metadata").is_file() or missing:
         lacks = ", ".join([f"{name}.npy" for name in missing] or ["metadata"])
         raise BadFile(f"{folder}: a dataset has six arrays and metadata, this lacks {lacks}; name another folder")
-    arrays = {
-        name: load_numbers(folder / f"{name}.npy", mapped=True, remedy="make it again") for name in (*INPUTS, "test_y")
-    }
+    arrays = {name: load_numbers(folder / f"{name}.npy", mapped=True, remedy="make it again") for name in ARRAYS}
+    metadata = _metadata(folder / "metadata")
     for part in ("train", "valid", "test"):
         images, labels = arrays[f"{part}_x"], arrays[f"{part}_y"]
         if labels.ndim != 1 or images.ndim < 2 or len(images) != len(labels) or not len(labels):
             raise BadFile(
                 f"{folder}: each image has a label, {part} has {images.shape} and {labels.shape}; make it again"
             )
-    metadata = _metadata(folder / "metadata")
-    return ContestData(folder, metadata, len(arrays["test_y"]), file_sha256(folder / "test_y.npy"))
+        if not np.isin(labels, np.arange(metadata["num_classes"])).all():
+            raise BadFile(
+                f"{folder}: labels are class numbers from 0 to {metadata['num_classes'] - 1}, {part}_y.npy has others; "
+                "correct num_classes in metadata or make it again"
+            )
+    digests = {f"{name}.npy": file_sha256(folder / f"{name}.npy") for name in ARRAYS}
+    return ContestData(folder, metadata, arrays["train_x"].shape, len(arrays["test_y"]), digests)
 
 
 def _metadata(path: Path) -> dict[str, Any]:
@@ -78,8 +102,7 @@ def _metadata(path: Path) -> dict[str, Any]:
         metadata = None
     if not isinstance(metadata, dict):
         raise BadFile(f"{path} is not a JSON object; make it again")
-    benchmark = metadata.get("benchmark")
-    if isinstance(benchmark, bool) or not isinstance(benchmark, int | float) or not 0 <= benchmark < 100:
-        raise BadFile(f"{path}: benchmark is a per cent from 0 to below 100, got {shorten(benchmark)}; put it in")
-    assert math.isfinite(benchmark)
+    classes = metadata.get("num_classes")
+    if type(classes) is not int or not 1 <= classes <= 10**6:
+        raise BadFile(f"{path}: num_classes is a whole number from 1, got {shorten(classes)}; put it in")
     return metadata

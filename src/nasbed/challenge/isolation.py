@@ -46,7 +46,7 @@ class Isolation:
 
 def choose_isolation(requested: str, labels: Sequence[Path] = ()) -> Isolation:
     """The safest isolation that works here, or the ``requested`` one; raises if that does not work. Files of ``labels``
-    that another user could read are noted."""
+    that another user could read, and folders of theirs whose names the submission sees, are noted."""
     if requested not in ("auto", *KINDS):
         raise InvalidOption(f"isolation is auto, {', '.join(KINDS)}, got {requested!r}; {nearest(requested, KINDS)}")
     notes: list[str] = []
@@ -54,7 +54,8 @@ def choose_isolation(requested: str, labels: Sequence[Path] = ()) -> Isolation:
         for user in _users(kind):
             problem = _problem(kind, user)
             if not problem:
-                notes += [readable] if kind == "user" and (readable := readable_by_all(labels)) else []
+                gap = {"user": readable_by_all, "namespaces": named_in_sight}.get(kind)
+                notes += [text] if gap is not None and (text := gap(labels)) else []
                 return Isolation(kind, user, tuple(notes))
             notes.append(f"no {kind}: {problem}")
     raise InvalidOption(f"isolation by {requested} does not work here, {'; '.join(notes)}; use --isolation auto")
@@ -135,6 +136,15 @@ def readable_by_all(labels: Sequence[Path]) -> str:
     return ""
 
 
+def named_in_sight(labels: Sequence[Path]) -> str:
+    """Which dataset's folder lies in one that submissions see, where its name can be read; empty if none."""
+    for path in labels:
+        folder = path.resolve().parent
+        if any(folder.is_relative_to(visible) for visible in visible_paths()):
+            return f"the submission can read the name of {folder}, though not what is in it; move the dataset elsewhere"
+    return ""
+
+
 def launcher_command() -> list[str]:
     return [sys.executable, "-P", "-m", "nasbed.challenge.launcher"]
 
@@ -161,7 +171,7 @@ def launch_plan(
         "root": str(folder.resolve() / "root"),
         "submission": str(folder.resolve() / "submission"),
         "shown": visible_paths() if inside else [],
-        "hidden": [str(path.resolve()) for path in hidden],
+        "hidden": sorted({str(path.resolve()) for path in hidden}),  # in an order that tells nothing
         "environment": environment(scratch),
         "result": result,
     }

@@ -75,6 +75,7 @@ def _first_process(plan: dict[str, Any]) -> int:
     system.drop_capabilities()
     system.gain_no_privileges()
     system.die_with_parent()
+    system.close_memory()  # the plan names the folders of the datasets
     return _run(plan, limits, f"{SCRATCH}/submission", 0)
 
 

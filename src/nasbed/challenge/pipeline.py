@@ -1,8 +1,8 @@
 """The pipeline of the competition, inside the process of a submission: process, search, train, predict.
 
-``python -m nasbed.challenge.pipeline FD``: the file with that number holds the request as JSON. The arrays
-come as open files, which are closed before any code of the submission runs, so that no path leads back to them. It
-sends the runner lines of JSON and finally the predictions as an array; the runner trusts neither.
+``python -m nasbed.challenge.pipeline FD``: the file with that number holds the request as JSON. The arrays come through
+a pipe, which is closed before any code of the submission runs, so that nothing leads back to their files. It sends the
+runner lines of JSON and finally the predictions as an array; the runner trusts neither.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from nasbed.challenge.array_stream import receive_array
 from nasbed.challenge.clock import Clock
 from nasbed.challenge.contest_data import INPUTS
 
@@ -55,7 +56,8 @@ def main() -> None:
     status = 1
     try:
         sender.enter_stage("reading the data")
-        arrays = [_array(request["arrays"][name]) for name in INPUTS]
+        with os.fdopen(request["arrays"], "rb", buffering=0) as file:
+            arrays = [receive_array(file) for _ in INPUTS]
         _run(sender, arrays, request)
         status = 0
     except BaseException as error:
@@ -65,11 +67,6 @@ def main() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)  # whatever threads the submission left
-
-
-def _array(descriptor: int) -> Any:
-    with os.fdopen(descriptor, "rb") as file:
-        return np.load(file, allow_pickle=False)
 
 
 def _run(sender: Sender, arrays: list[Any], request: dict[str, Any]) -> None:

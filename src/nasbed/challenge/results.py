@@ -1,4 +1,5 @@
-"""The stored files of a run: RUNS/SUBMISSION/DATASET with ``result.json``, ``predictions.npy`` and ``log.txt``."""
+"""The stored files of a run: RUNS/SUBMISSION/DATASET with ``result.json``, ``predictions.npy``, ``log.txt`` and
+``key.json``."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import json
 import math
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,14 @@ from nasbed.challenge.scoring import FINISHED, WORST
 from nasbed.core.errors import BadFile, InvalidOption
 
 FILE = "result.json"
+KEY_FILE = "key.json"
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionResult:
-    """One submission on one dataset. ``raw`` is the accuracy in per cent, ``None`` after a failure."""
+    """One submission on one dataset. ``raw`` is the accuracy in per cent, ``None`` after a failure; ``benchmark`` the
+    one that scores 0, of the kind ``zero``. ``time_s`` is what the dataset got of the submission's ``total_time_s``.
+    Older results have neither; their zero is the figure in the metadata."""
 
     submission: str
     dataset: str
@@ -43,14 +47,35 @@ class SubmissionResult:
     labels_sha256: str
     versions: dict[str, str]
     date: str
+    zero: str = "paper"
+    zero_source: str = ""
+    data_sha256: str = ""
+    codename: str = ""
+    disguise: str = "none"
+    time_s: float | None = None
+    total_time_s: float | None = None
 
     @property
     def failed(self) -> bool:
         return self.ended != FINISHED
 
 
-def write_result(folder: Path, result: SubmissionResult, log: bytes, predictions: NDArray[np.int64] | None) -> None:
-    """Write the folder, which appears only when complete."""
+def write_result(
+    folder: Path,
+    result: SubmissionResult,
+    log: bytes,
+    predictions: NDArray[np.int64] | None,
+    key: Mapping[str, object] | None = None,
+) -> None:
+    """Write the folder, which appears only when complete.
+
+    Args:
+        folder: The folder of the result.
+        result: The result.
+        log: What the submission printed.
+        predictions: Its predictions, in the order and with the class numbers of the files.
+        key: How the dataset was disguised; only the owner of the file can read it.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
     try:
@@ -59,6 +84,9 @@ def write_result(folder: Path, result: SubmissionResult, log: bytes, predictions
         (draft / "log.txt").write_bytes(log)
         if predictions is not None:
             np.save(draft / "predictions.npy", predictions, allow_pickle=False)
+        if key is not None:
+            (draft / KEY_FILE).touch(mode=0o600)
+            (draft / KEY_FILE).write_text(json.dumps(key) + "\n", encoding="utf-8")
         draft.chmod(0o755)
         draft.rename(folder)
     except BaseException:

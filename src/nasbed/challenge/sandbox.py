@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from nasbed.challenge.array_stream import ArrayFeed
 from nasbed.challenge.bounded_log import BoundedLog
-from nasbed.challenge.contest_data import INPUTS, ContestData
+from nasbed.challenge.contest_data import ContestData
+from nasbed.challenge.disguise import Disguise
 from nasbed.challenge.isolation import Isolation, environment, launch_plan, launcher_command
 from nasbed.challenge.limits import Limits
 from nasbed.challenge.predictions import most_bytes
@@ -40,12 +42,13 @@ class SandboxExit:
 def run_isolated(
     submission: Submission,
     data: ContestData,
+    disguise: Disguise,
     *,
     isolation: Isolation,
     limits: Limits,
     seed: int,
     device: str,
-    hidden: tuple[Path, ...] = (),
+    hidden: tuple[Path, ...],
     tick: Callable[[float], None] = lambda seconds: None,
 ) -> SandboxExit:
     """Run a submission and wait for its end. In every case its processes and its folder are removed.
@@ -53,6 +56,7 @@ def run_isolated(
     Args:
         submission: The submission.
         data: The dataset.
+        disguise: How the dataset is shown.
         isolation: How the submission is isolated.
         limits: Its limits.
         seed: The seed of its process.
@@ -62,14 +66,14 @@ def run_isolated(
     """
     with ExitStack() as stack:
         folder = stack.enter_context(_stage(submission, isolation))
-        arrays = {name: stack.enter_context((data.folder / f"{name}.npy").open("rb")).fileno() for name in INPUTS}
+        arrays, feed = _feed(stack, data, disguise)
         request: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
         result, result_inside = _pipe(stack)
         log, log_inside = _pipe(stack)
         start = time.monotonic()
         content = {
-            "arrays": arrays,
-            "metadata": data.public_metadata(),
+            "arrays": arrays.fileno(),
+            "metadata": _metadata(data, disguise),
             "result": result_inside.fileno(),
             "deadline": start + limits.time_s,
             "seed": seed,
@@ -78,7 +82,7 @@ def run_isolated(
         request.write(json.dumps(content).encode())
         request.flush()
         request.seek(0)
-        plan = launch_plan(isolation, limits, folder, hidden=(data.folder, *hidden), result=result_inside.fileno())
+        plan = launch_plan(isolation, limits, folder, hidden=hidden, result=result_inside.fileno())
         python = launcher_command()[:3]
         plan["command"] = [*python, "nasbed.challenge.pipeline", str(request.fileno())]
         process = subprocess.Popen(
@@ -86,19 +90,40 @@ def run_isolated(
             stdin=subprocess.PIPE,
             stdout=log_inside,
             stderr=log_inside,
-            pass_fds=(*arrays.values(), request.fileno(), result_inside.fileno()),
+            pass_fds=(arrays.fileno(), request.fileno(), result_inside.fileno()),
             start_new_session=True,
             cwd="/",
             env=environment(str(folder)),
         )
         watch = _Watch(process, isolation, limits, folder, start, most_bytes(data.tested))
         stack.callback(watch.end)
+        arrays.close()
+        feed.start()
         assert process.stdin is not None
         with process.stdin, suppress(BrokenPipeError):
             process.stdin.write(json.dumps(plan).encode())
         result_inside.close()
         log_inside.close()
-        return watch.until_end(result, log, tick)
+        ending = watch.until_end(result, log, tick)
+        feed.join()
+        if feed.error is not None:
+            raise feed.error
+        return ending
+
+
+def _metadata(data: ContestData, disguise: Disguise) -> dict[str, Any]:
+    """The metadata of a submission: what the starting kit documents, told by the arrays themselves, and a codename."""
+    public = {"num_classes": data.classes, "input_shape": list(data.shape), "codename": disguise.codename}
+    if disguise.kind == "none" and "benchmark" in data.metadata:
+        public["benchmark"] = data.metadata["benchmark"]
+    return public
+
+
+def _feed(stack: ExitStack, data: ContestData, disguise: Disguise) -> tuple[IO[bytes], ArrayFeed]:
+    """The end of a pipe that the arrays come out of, and what sends them."""
+    reading, writing = os.pipe()
+    arrays = stack.enter_context(os.fdopen(reading, "rb", buffering=0))
+    return arrays, ArrayFeed(stack.enter_context(os.fdopen(writing, "wb")), data, disguise)
 
 
 def _pipe(stack: ExitStack) -> tuple[int, IO[bytes]]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.challenge.contest_data import ContestData
+from nasbed.challenge.disguise import Disguise
 from nasbed.challenge.limits import GIB, Limits
 from nasbed.challenge.predictions import checked_predictions, one_line, read_reply
 from nasbed.challenge.sandbox import SandboxExit
@@ -40,8 +41,18 @@ def score_of(raw: float, benchmark: float) -> float:
     return max(WORST, (raw - benchmark) * 10 / (100 - benchmark))
 
 
-def judge_run(process: SandboxExit, data: ContestData, limits: Limits) -> ChallengeOutcome:
-    """The outcome and score of a run. The test labels are read only here."""
+def judge_run(
+    process: SandboxExit, data: ContestData, limits: Limits, disguise: Disguise, *, benchmark: float
+) -> ChallengeOutcome:
+    """The outcome and score of a run. The test labels are read only here.
+
+    Args:
+        process: How the process of the submission ended.
+        data: The dataset.
+        limits: The limits of the run.
+        disguise: How the dataset was shown.
+        benchmark: The accuracy in per cent that scores 0.
+    """
     reply = read_reply(process.sent)
     place = f", at {reply.stage}" if reply.stage else ""
     if process.stopped:
@@ -55,8 +66,9 @@ def judge_run(process: SandboxExit, data: ContestData, limits: Limits) -> Challe
         predictions = checked_predictions(reply.predictions, data.tested)
     except ValueError as error:
         return ChallengeOutcome("predictions", one_line(error))
+    predictions = disguise.original_predictions(predictions)
     raw = 100 * float(np.mean(predictions == data.labels()))
-    return ChallengeOutcome(FINISHED, "", raw, score_of(raw, data.benchmark), predictions, reply.parameters)
+    return ChallengeOutcome(FINISHED, "", raw, score_of(raw, benchmark), predictions, reply.parameters)
 
 
 def _rule(stopped: str, limits: Limits) -> str:

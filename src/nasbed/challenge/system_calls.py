@@ -21,7 +21,7 @@ _KEPT_FLAGS = {
     "relatime": MS_RELATIME,
 }
 _MNT_DETACH = 2
-_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
 _CAPABILITY_VERSION_3 = 0x20080522
 _SIGKILL = 9
 
@@ -97,6 +97,11 @@ def die_with_parent() -> None:
 def adopt_orphans() -> None:
     """Become the parent of every descendant whose own parent ends."""
     _call("prctl", ctypes.c_int(_PR_SET_CHILD_SUBREAPER), ctypes.c_ulong(1), *[ctypes.c_ulong(0)] * 3)
+
+
+def close_memory() -> None:
+    """No other process of the same user can read the memory of this one. A program that is started opens its own."""
+    _call("prctl", ctypes.c_int(_PR_SET_DUMPABLE), ctypes.c_ulong(0), *[ctypes.c_ulong(0)] * 3)
 
 
 def gain_no_privileges() -> None:

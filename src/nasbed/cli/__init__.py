@@ -9,7 +9,6 @@ import typer
 
 import nasbed
 from nasbed.cli import (
-    challenge,
     collect,
     explore,
     fetch,
@@ -29,6 +28,7 @@ from nasbed.cli import (
     train,
     tune,
 )
+from nasbed.cli.challenge import commands as challenge_commands
 from nasbed.cli.data import commands as data_commands
 from nasbed.cli.oneshot import command as oneshot_command
 from nasbed.cli.proxies import commands as proxies_commands
@@ -60,7 +60,7 @@ app.command(rich_help_panel=SEARCH)(report.report)
 app.add_typer(suite.app, name="suite", rich_help_panel=SEARCH)
 app.add_typer(leaderboard.app, name="leaderboard", rich_help_panel=SEARCH)
 app.command(rich_help_panel=SEARCH)(oneshot_command.oneshot)
-app.add_typer(challenge.app, name="challenge", rich_help_panel=SEARCH)
+app.add_typer(challenge_commands.app, name="challenge", rich_help_panel=SEARCH)
 app.add_typer(collect.app, name="collect", rich_help_panel=MAKING)
 app.command(rich_help_panel=MAKING)(tune.tune)
 app.command(rich_help_panel=MAKING)(fit.fit)

@@ -21,14 +21,15 @@ from nasbed.drawing.palette import COLOURS
 BEST = 10.0
 WIDTH, ROW = 330, 26
 FORMULA = (
-    "score = max(−10, (accuracy − benchmark) · 10 / (100 − benchmark)), accuracies in per cent on the test images; "
-    "0 is the benchmark’s accuracy, 10 is all right, a failure scores −10. The total is the sum over datasets."
+    "score = max(−10, (accuracy − zero) · 10 / (100 − zero)), accuracies in per cent on the test images; zero is the "
+    "baseline’s accuracy, 10 is all right, a failure scores −10. The total is the sum over datasets."
 )
 FAILED_COLOUR = "#98a2b3"
 
 
 def score_table(board: Leaderboard) -> NumberTable:
-    """A row per submission, a column per dataset: the score, and the accuracy in brackets."""
+    """A row per submission, a column per dataset: the score, and the accuracy in brackets. The last row has the
+    accuracy that scores 0, and its kind."""
     rows = tuple(
         (
             MISSING if standing.place is None else str(standing.place),
@@ -38,7 +39,12 @@ def score_table(board: Leaderboard) -> NumberTable:
         )
         for standing in board.standings
     )
-    return NumberTable(("place", "submission", *board.datasets, "total"), rows, numbers=2)
+    zeros = (MISSING, "score 0", *(_zero(board.result_on(name)) for name in board.datasets), MISSING)
+    return NumberTable(("place", "submission", *board.datasets, "total"), (*rows, zeros), numbers=2)
+
+
+def _zero(result: SubmissionResult) -> str:
+    return f"{result.benchmark:.2f} % {result.zero}"
 
 
 def _cell(result: SubmissionResult | None) -> str:
@@ -73,7 +79,19 @@ def leaderboard_numbers(board: Leaderboard) -> dict[str, Any]:
 
 
 def _numbers(standing: Standing) -> dict[str, dict[str, Any]]:
-    names = ("raw", "score", "benchmark", "ended", "reason", "seconds", "peak_memory_bytes", "parameters", "isolation")
+    names = (
+        "raw",
+        "score",
+        "benchmark",
+        "zero",
+        "zero_source",
+        "ended",
+        "reason",
+        "seconds",
+        "peak_memory_bytes",
+        "parameters",
+        "isolation",
+    )
     return {dataset: {name: getattr(result, name) for name in names} for dataset, result in standing.results.items()}
 
 
@@ -109,10 +127,12 @@ def write_leaderboard(board: Leaderboard, folder: str | Path) -> None:
     results = [result for standing in board.standings for result in standing.results.values()]
     kinds = sorted({result.isolation for result in results})
     limits = sorted({(result.limits["time_s"], result.limits["memory_bytes"] / 1024**3) for result in results})
+    totals = sorted({result.total_time_s for result in results if result.total_time_s is not None})
     facts: dict[str, object] = {
         "submissions": len(board.standings),
         "datasets": ", ".join(board.datasets),
         "limits": "; ".join(f"{time:g} s and {memory:.3g} GiB a dataset" for time, memory in limits),
+        **({"time for all datasets": "; ".join(f"{total:g} s" for total in totals)} if totals else {}),
         **{f"isolation: {kind}": ABOUT.get(kind, "") for kind in kinds},
     }
     sections = [
@@ -134,5 +154,6 @@ def _dataset_section(board: Leaderboard, dataset: str) -> Section:
     results = [standing.results[dataset] for standing in board.standings if dataset in standing.results]
     best = max(results, key=lambda result: result.score)
     winner = "none finished" if best.raw is None else f"{best.submission}, {best.raw:.2f} %"
-    facts = {"benchmark": f"{results[0].benchmark:.2f} %", "best": winner}
+    source = f": {results[0].zero_source}" if results[0].zero_source else ""
+    facts = {"score 0": f"{_zero(results[0])}{source}", "best": winner}
     return Section(dataset, facts, blocks=[figure(dataset)])

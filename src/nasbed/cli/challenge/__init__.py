@@ -1,0 +1,1 @@
+"""``nasbed challenge …``: a competition on unseen datasets."""

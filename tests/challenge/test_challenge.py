@@ -156,7 +156,11 @@ def test_challenge_reference_submission_learns(tmp_path: Path) -> None:
         json.dumps({"num_classes": 4, "input_shape": [100, 3, 8, 10], "codename": "c", "benchmark": 50.0})
     )
     (result,) = run_on(
-        ROOT / "examples" / "submission", [data], tmp_path / "runs", limits=Limits(time_s=300, memory_bytes=4 * GIB)
+        ROOT / "examples" / "submission",
+        [data],
+        tmp_path / "runs",
+        limits=Limits(time_s=300, memory_bytes=4 * GIB),
+        disguise="full",
     )
     assert result.ended == "finished", result.reason
     assert result.raw is not None and result.raw > 90 and result.score > 8
@@ -513,7 +517,7 @@ def test_challenge_has_no_network_nor_rights(tmp_path: Path, apart: str) -> None
     assert "REFUSED" in log and "REACHED" not in log
 
 
-@pytest.mark.parametrize("kind", ["auto", "none"])
+@pytest.mark.parametrize("kind", [pytest.param("auto", marks=pytest.mark.thorough), "none"])
 def test_challenge_neither_open_files_nor_the_environment_tell_where_the_data_are(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nasbed.challenge import isolation
 from nasbed.challenge.contest_data import open_contest_data
 from nasbed.challenge.disguise import Disguise, codenames, draw_disguise, running_order
 from nasbed.challenge.isolation import choose_isolation
@@ -23,7 +24,13 @@ BENCHMARK = 57.83
 
 
 @pytest.mark.sandbox
-def test_submission_written_to_identify_its_dataset_fails_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize("started_by", ["anyone", "a user who is not root"])
+def test_submission_written_to_identify_its_dataset_fails_to(
+    tmp_path: Path, started_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without root it has the user of the launcher, whose memory names the folders."""
+    if started_by != "anyone":
+        monkeypatch.setattr(isolation, "_users", lambda kind: [None])
     chosen = choose_isolation("auto")
     if chosen.kind != "namespaces":
         pytest.skip(f"needs namespaces, which this system does not give: {'; '.join(chosen.notes)}")

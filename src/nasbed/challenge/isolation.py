@@ -22,9 +22,10 @@ KINDS = ("namespaces", "user", "none")
 """From the safest down."""
 ABOUT = {
     "namespaces": "its own file system, processes and users; no network, nothing outside to read or to write",
-    "user": "another user of the machine: what that user may not read or write is out of reach; the network and the list of "
-    "processes, with the names of the datasets, are not",
-    "none": "limits of time and memory only: it can read and write whatever you can, test labels and the names of the datasets too",
+    "user": "another user of the machine: what that user may not read or write is out of reach; the network and the "
+    "list of processes, with the names of the datasets, are not",
+    "none": "limits of time and memory only: it can read and write whatever you can, test labels and names of datasets "
+    "too",
 }
 USERS = range(60_578, 61_184)
 """User numbers that Debian and systemd leave unused."""

@@ -8,7 +8,7 @@ import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.datasets.unseen.chess_board import draw_board
-from nasbed.datasets.unseen.chesseract import PLAYERS, Chesseract, ChesseractWithCopies
-from nasbed.datasets.unseen.sources.chess_games import Game, distinct_games, last_positions, planes, read_games
+from nasbed.datasets.unseen.chess_positions import PLAYERS
+from nasbed.datasets.unseen.chesseract import Chesseract, ChesseractWithCopies
+from nasbed.datasets.unseen.sources.chess_games import Game, distinct_games, planes, positions_after, read_games
 from nasbed.datasets.unseen.sources.material import content
 
 chess = pytest.importorskip("chess")
@@ -27,11 +28,11 @@ RESULTS = ("1-0", "1/2-1/2", "0-1")
 
 
 class SmallChesseract(Chesseract):
-    counts = (120, 31, 30)
+    preset: ClassVar = {"train": 120, "valid": 31, "test": 30}
 
 
 class SmallWithCopies(ChesseractWithCopies):
-    counts = SmallChesseract.counts
+    preset: ClassVar = SmallChesseract.preset
 
 
 def quiet(step: str, count: int, total: int | None) -> None:
@@ -184,7 +185,8 @@ def test_a_game_cut_short_is_the_longer_one_and_a_doubtful_one_is_dropped() -> N
 
 
 def test_the_first_move_as_planes() -> None:
-    masks = last_positions(chess, Game("a", 0, "1-0", ("e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "O-O")))
+    game = Game("a", 0, "1-0", ("e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "O-O"))
+    masks = positions_after(chess, game, game.late_plies())
     assert masks is not None and masks.shape == (1, 12)
     image = planes(masks)[0]
     assert image.sum(axis=(1, 2)).tolist() == [8, 2, 2, 2, 1, 1] * 2
@@ -242,7 +244,7 @@ def test_published_games_are_read_as_the_chess_package_reads_them(published_data
                 moves.append(board.san(move).rstrip("+#"))
                 board.push(move)
             assert (game.moves, game.result) == (tuple(moves), published_game.headers["Result"])
-            masks = last_positions(chess, game)
+            masks = positions_after(chess, game, game.late_plies())
             assert masks is not None and len(masks) == len(moves) * 15 // 100
             if len(masks):
                 assert symbols(planes(masks)[-1]) == {at: piece.symbol() for at, piece in board.piece_map().items()}

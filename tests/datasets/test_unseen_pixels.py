@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from nasbed.datasets.source import Raw
 from nasbed.datasets.unseen import UNSEEN, GeneratedDataset
 from nasbed.datasets.unseen.addnist import AddNIST
 from nasbed.datasets.unseen.cifartile import CIFARTile
-from nasbed.datasets.unseen.composed_images import ComposedDataset
+from nasbed.datasets.unseen.composed_images import ComposedFamily
 from nasbed.datasets.unseen.digests import pinned_digests
 from nasbed.datasets.unseen.draws import Draws
 from nasbed.datasets.unseen.export import write_unseen
@@ -28,18 +29,18 @@ from support.dataset_files import idx, random_images
 
 
 class SmallAdd(AddNIST):
-    counts = (300, 100, 60)
+    preset: ClassVar = {**AddNIST.preset, "train": 300, "valid": 100, "test": 60}
 
 
 class SmallMult(MultNIST):
-    counts = (250, 51, 40)
+    preset: ClassVar = {**MultNIST.preset, "train": 250, "valid": 51, "test": 40}
 
 
 class SmallTile(CIFARTile):
-    counts = (90, 30, 22)
+    preset: ClassVar = {"train": 90, "valid": 30, "test": 22}
 
 
-SMALL: dict[type[ComposedDataset], tuple[str, tuple[int, int, int]]] = {
+SMALL: dict[type[ComposedFamily], tuple[str, tuple[int, int, int]]] = {
     SmallAdd: ("mnist", (1, 28, 28)),
     SmallMult: ("mnist", (1, 28, 28)),
     SmallTile: ("cifar10", (3, 32, 32)),
@@ -65,7 +66,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NASBED_HOME", str(tmp_path / "home"))
 
 
-def made_of(kind: type[ComposedDataset], seed: int = 0) -> tuple[GeneratedDataset, Raw]:
+def made_of(kind: type[ComposedFamily], seed: int = 0) -> tuple[GeneratedDataset, Raw]:
     name, shape = SMALL[kind]
     raw = source_like(shape)
     if not store.is_stored(name):
@@ -81,14 +82,14 @@ def pieces(image: NDArray[np.uint8]) -> list[bytes]:
     return [image[:, top : top + 32, left : left + 32].tobytes() for top, left in corners]
 
 
-def label(kind: type[ComposedDataset], labels: list[int]) -> int:
+def label(kind: type[ComposedFamily], labels: list[int]) -> int:
     if kind is SmallAdd:
         return sum(labels) - 1
     return labels[0] * labels[1] * labels[2] % 10 if kind is SmallMult else len(set(labels)) - 1
 
 
 @pytest.mark.parametrize("kind", SMALL)
-def test_every_piece_is_a_source_image_and_the_label_follows(kind: type[ComposedDataset]) -> None:
+def test_every_piece_is_a_source_image_and_the_label_follows(kind: type[ComposedFamily]) -> None:
     dataset, raw = made_of(kind)
     images = np.concatenate([raw.train_images, raw.test_images])
     number_of = {image.tobytes(): number for number, image in enumerate(images)}
@@ -107,17 +108,17 @@ def test_every_piece_is_a_source_image_and_the_label_follows(kind: type[Composed
 
 
 @pytest.mark.parametrize("kind", SMALL)
-def test_classes_are_balanced_to_the_image(kind: type[ComposedDataset]) -> None:
+def test_classes_are_balanced_to_the_image(kind: type[ComposedFamily]) -> None:
     dataset, _ = made_of(kind)
     kind().check(dataset)
-    for count, part in zip(kind.counts, dataset.parts.values(), strict=True):
+    for count, part in zip(kind().counts, dataset.parts.values(), strict=True):
         counts = np.bincount(part.labels)
-        assert (counts.sum(), len(counts)) == (count, len(kind.classes))
+        assert (counts.sum(), len(counts)) == (count, len(kind().classes))
         assert counts.max() - counts.min() <= 1
 
 
 @pytest.mark.parametrize("kind", SMALL)
-def test_a_seed_gives_the_same_bytes_and_another_gives_others(kind: type[ComposedDataset]) -> None:
+def test_a_seed_gives_the_same_bytes_and_another_gives_others(kind: type[ComposedFamily]) -> None:
     (first, _), (repeated, _), (other_seed, _) = (made_of(kind, seed) for seed in (0, 0, 1))
     for name, part in first.parts.items():
         assert part.images.tobytes() == repeated.parts[name].images.tobytes()

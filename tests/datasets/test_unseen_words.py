@@ -6,7 +6,7 @@ import gzip
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.datasets.unseen import GeneratedDataset
 from nasbed.datasets.unseen.gutenberg import Gutenberg
-from nasbed.datasets.unseen.language import LANGUAGES, Language
+from nasbed.datasets.unseen.language import Language
 from nasbed.datasets.unseen.letters import from_grid, to_grid
 from nasbed.datasets.unseen.sources.gutenberg_text import book, words
 from nasbed.datasets.unseen.sources.material import content, text
+from nasbed.datasets.unseen.words import LANGUAGES
 
 CODES = ("en", "nl", "de", "es", "fr", "pt", "sv", "zu", "sw", "fi")
 AUTHORS = ("aquinas", "confucius", "hawthorne", "plato", "shakespeare", "tolstoy")
@@ -31,11 +32,11 @@ donate cash today donate cash today
 
 
 class SmallLanguage(Language):
-    counts = (200, 50, 40)
+    preset: ClassVar = {"train": 200, "valid": 50, "test": 40}
 
 
 class SmallGutenberg(Gutenberg):
-    counts = (300, 90, 60)
+    preset: ClassVar = {"train": 300, "valid": 90, "test": 60}
 
 
 def quiet(step: str, count: int, total: int | None) -> None:
@@ -99,7 +100,7 @@ def test_language_words_are_read_back_and_found_in_their_language(lists: tuple[P
 
 def test_language_order_is_the_papers() -> None:
     listed = "English, Dutch, German, Spanish, French, Portuguese, Swedish, Zulu, Swahili, Finnish"
-    assert ", ".join(Language.classes) == listed
+    assert ", ".join(Language().classes) == listed
     assert tuple(LANGUAGES) == CODES
 
 
@@ -241,7 +242,7 @@ def test_gutenberg_phrases_of_two_parts_never_share_a_word_of_a_book(books: tupl
         for name, part in dataset.parts.items():
             mine = part.origins["phrase"][part.origins["author"] == author]
             part_of |= {" ".join(phrase[at : at + 6].strip() for at in (0, 6, 12)): name for phrase in mine.tolist()}
-        assert len(part_of) == sum(SmallGutenberg.counts) // 6
+        assert len(part_of) == sum(SmallGutenberg().counts) // 6
         places: dict[int, str] = {}
         for at in range(len(every) - 2):
             if part_of_window := part_of.get(" ".join(every[at : at + 3])):
@@ -254,7 +255,7 @@ def test_gutenberg_same_seed_same_bytes(books: tuple[Path, dict[str, str]]) -> N
 
 
 def test_gutenberg_order_and_padding_are_those_of_figure_2() -> None:
-    assert Gutenberg.classes[4] == "William Shakespeare"
+    assert Gutenberg().classes[4] == "William Shakespeare"
     grid = to_grid(np.array(["their springtheir "]), "abcdefghijklmnopqrstuvwxyz ")[0].T
     assert grid.shape == (27, 18)
     assert grid[26].tolist() == [0] * 5 + [1] + [0] * 11 + [1]

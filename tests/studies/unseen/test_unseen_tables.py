@@ -71,7 +71,7 @@ def test_resnet18_column_is_what_the_datasets_themselves_say() -> None:
 
     paper = published()
     for name in paper.datasets:
-        dataset = UNSEEN.get(name)
+        dataset = UNSEEN.get(name)()
         assert dataset.benchmark == paper.accuracy(name, "resnet18") and dataset.counts == paper.images[name]
         assert paper.chance[name] == pytest.approx(100 / len(dataset.classes))
 

@@ -1,9 +1,10 @@
 """Datasets that no search method has seen (Geada et al., 2024): generated from public material, identical to the byte
-each time."""
+each time. Families make new ones of the same kinds."""
 
 from nasbed.core.former_names import former, former_module
 from nasbed.core.registry import Registry
 from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, UnseenGenerator
+from nasbed.datasets.unseen.family import DatasetFamily
 
 UNSEEN = Registry[type[UnseenGenerator]]("unseen dataset", group="nasbed.unseen")
 UNSEEN.add_entries(
@@ -19,8 +20,19 @@ UNSEEN.add_entries(
         "chesseract": "chesseract:Chesseract",
     },
 )
+FAMILIES = Registry[type[DatasetFamily]]("family of unseen datasets", group="nasbed.unseen_families")
+FAMILIES.add_entries(
+    "nasbed.datasets.unseen",
+    {
+        "channels": "channels:Channels",
+        "tiles": "tiles:Tiles",
+        "words": "words:Words",
+        "phrases": "phrases:Phrases",
+        "chess": "chess_positions:Chess",
+    },
+)
 
-__all__ = ["UNSEEN", "GeneratedDataset", "GeneratedPart", "UnseenGenerator"]
+__all__ = ["FAMILIES", "UNSEEN", "DatasetFamily", "GeneratedDataset", "GeneratedPart", "UnseenGenerator"]
 
 __getattr__ = former(
     __name__,

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,9 @@ class GeneratedPart:
 class GeneratedDataset:
     """A generated dataset in memory. ``sources`` are the digests of its raw material by name.
 
-    ``notes`` are sentences for the reader of its card: what was left out, and why.
+    ``notes`` are sentences for the reader of its card: what was left out, and why. ``substitute`` says why the material
+    is not that of the published dataset, such as "3 of 3 recordings are not said to be the museum's"; it is empty where
+    nothing speaks against it.
     """
 
     train: GeneratedPart
@@ -49,6 +51,7 @@ class GeneratedDataset:
     test: GeneratedPart
     sources: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    substitute: str = ""
 
     @property
     def parts(self) -> dict[str, GeneratedPart]:
@@ -79,23 +82,23 @@ def positions_in(order: Iterable[str], values: Iterable[object]) -> Integers:
 class UnseenGenerator(ABC):
     """One of the datasets: what the paper says about it, and how it is generated."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    kind: ClassVar[int]
+    name: str
+    title: str
+    kind: int
     """The paper's type: 1, which a person could solve, or 2."""
-    shape: ClassVar[tuple[int, int, int]]
-    classes: ClassVar[tuple[str, ...]]
-    counts: ClassVar[tuple[int, int, int]]
-    """Images to train on, to validate with and to test with, as published."""
-    benchmark: ClassVar[float]
-    """The accuracy of ResNet-18 in the paper's table 1, in per cent."""
-    rule: ClassVar[str]
+    shape: tuple[int, int, int]
+    classes: tuple[str, ...]
+    counts: tuple[int, int, int]
+    """Images to train on, to validate with and to test with; of a published dataset, as published."""
+    benchmark: float | None = None
+    """The accuracy of ResNet-18 in the paper's table 1, in per cent; None where the paper does not have the dataset."""
+    rule: str
     """The labelling rule, in a sentence."""
-    needs: ClassVar[str]
+    needs: str
     """The raw material and how to get it, in a sentence."""
-    hygiene: ClassVar[tuple[str, ...]] = ()
+    hygiene: tuple[str, ...] = ()
     """Origins that may share no value between two parts."""
-    licence: ClassVar[str] = ""
+    licence: str = ""
 
     def make(
         self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False

@@ -1,4 +1,5 @@
-"""Datasets whose images are composed of several images of another, and whose label follows from their labels.
+"""Families of datasets whose images are composed of several images of another, and whose label follows from their
+labels.
 
 What is decided where the paper is silent:
 
@@ -13,46 +14,60 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import BadFile
+from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.datasets.conversion import DATASETS
 from nasbed.datasets.dataset import Images, Labels
-from nasbed.datasets.source import Progress
-from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, UnseenGenerator
+from nasbed.datasets.resize import resized
+from nasbed.datasets.source import Progress, Raw
+from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart
 from nasbed.datasets.unseen.draws import Draws, Integers
+from nasbed.datasets.unseen.family import DatasetFamily
+from nasbed.datasets.unseen.label_rules import chosen_rule
 from nasbed.datasets.unseen.sources.material import images_of
 
 BLOCK = 1_000
 _DIVIDED, _LABELLED, _COMBINED, _PICKED = range(4)
 
 
-class ComposedDataset(UnseenGenerator):
+class ComposedFamily(DatasetFamily):
     """Several images of a source, put together. Origins are their numbers in the source, those of its test part after
     those of its training part, and their labels there."""
 
-    made_of: ClassVar[str]
-    """The name of the dataset that the images come from."""
     origin: ClassVar[str]
     origin_label: ClassVar[str]
-    several: ClassVar[int]
 
-    @abstractmethod
-    def label_from(self, labels: Integers) -> Integers:
-        """The label for the labels of the source images, ``[n, several]``; one outside the classes is not made."""
+    def _compose(self, *, pieces: int, kinds: int) -> None:
+        """Set what the family's parameters decide: so many images of the first so many classes of the source."""
+        source = DATASETS.get(self.settings["source"])
+        if kinds > len(source.classes):
+            raise InvalidOption(f"{source.name} has {len(source.classes)} classes, got kinds={kinds}; set fewer")
+        if self.settings["side"] > source.shape[-1]:
+            raise InvalidOption(
+                f"images are made smaller, {source.name} has {source.shape[-1]} pixels a side, got "
+                f"side={self.settings['side']}; set as many or fewer"
+            )
+        self.source, self.pieces, self.kinds = source, pieces, kinds
+        self.label_rule, self.combinations = chosen_rule(self.settings, pieces=pieces, kinds=kinds)
+        self.classes = self.label_rule.classes
+        self.needs = f"nasbed data prepare {source.name}, or its published files as --source"
 
     @abstractmethod
     def put_together(self, images: Images) -> Images:
-        """``[n, several, channels, height, width]`` as images of this dataset."""
+        """``[n, pieces, channels, height, width]`` as images of this dataset."""
 
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
-        return self.label_from(origins[self.origin_label])
+        return self.label_rule.label(origins[self.origin_label])
 
     def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
-        raw, digests = images_of(self.made_of, source, progress)
+        raw, digests = images_of(self.source.name, source, progress)
+        raw = self._resized(raw)
         count = len(raw.train_labels)
         order = draws.order(count, _DIVIDED)
         border = count * self.counts[0] // (self.counts[0] + self.counts[1])
@@ -66,31 +81,36 @@ class ComposedDataset(UnseenGenerator):
         train, valid, test = parts
         return GeneratedDataset(train, valid, test, sources=digests)
 
+    def _resized(self, raw: Raw) -> Raw:
+        side = self.settings["side"]
+        if side == raw.train_images.shape[-1]:
+            return raw
+        return replace(raw, train_images=resized(raw.train_images, side), test_images=resized(raw.test_images, side))
+
     def _picks(
         self, draws: Draws, part: int, pool: Integers, source_labels: list[Labels]
     ) -> tuple[Labels, tuple[Integers, Integers]]:
         """Labels, and for each image the numbers and labels of what it is composed of."""
         count = self.counts[part]
         pool_labels = np.concatenate(source_labels)[pool]
-        sizes = np.bincount(pool_labels, minlength=10)
-        if sizes.min() < self.several:
+        sizes = np.bincount(pool_labels, minlength=self.kinds)[: self.kinds]
+        if sizes.min() < self.pieces:
             raise BadFile(
-                f"each part of {self.name} needs {self.several} images of every class of {self.made_of}, one has "
+                f"each part of {self.name} needs {self.pieces} images of every class of {self.source.name}, one has "
                 f"{sizes.min()}; get the published files"
             )
         members = pool[np.argsort(pool_labels, kind="stable")]
         starts = np.cumsum(sizes) - sizes
         labels = draws.balanced(count, len(self.classes), _LABELLED, part)
-        combinations = np.indices((10,) * self.several).reshape(self.several, -1).T
-        combination_labels = self.label_from(combinations)
-        kinds = np.empty((count, self.several), np.int64)
+        combination_labels = self.label_rule.label(self.combinations)
+        kinds = np.empty((count, self.pieces), np.int64)
         for label in range(len(self.classes)):
             indices = np.flatnonzero(labels == label)
-            fitting = combinations[combination_labels == label]
+            fitting = self.combinations[combination_labels == label]
             kinds[indices] = fitting[draws.below(len(fitting), len(indices), _COMBINED, part, label)]
-        words = draws.words(count * self.several, _PICKED, part).reshape(count, self.several)
+        words = draws.words(count * self.pieces, _PICKED, part).reshape(count, self.pieces)
         places = (words % sizes[kinds].astype(np.uint64)).astype(np.int64)
-        for later in range(1, self.several):
+        for later in range(1, self.pieces):
             for _ in range(later):  # one step leaves the image just met, and can meet each earlier one once
                 met = ((places[:, :later] == places[:, [later]]) & (kinds[:, :later] == kinds[:, [later]])).any(axis=1)
                 places[met, later] = (places[met, later] + 1) % sizes[kinds[met, later]]

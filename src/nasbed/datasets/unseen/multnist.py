@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from nasbed.datasets.unseen.addnist import AddNIST
-from nasbed.datasets.unseen.draws import Integers
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from nasbed.datasets.unseen.channels import Channels
 
 
-class MultNIST(AddNIST):
+class MultNIST(Channels):
     """Labels 0 to 9. Uniformly drawn digits would give label 0 43 images in a hundred; balanced, it has ten."""
 
     name = "multnist"
     title = "MultNIST"
-    classes = tuple(f"product ends in {digit}" for digit in range(10))
-    counts = (50_000, 10_000, 10_000)
     benchmark = 91.55
-    rule = "Each channel is a digit of MNIST; the label is the last digit of their product."
-
-    def label_from(self, labels: Integers) -> Integers:
-        product: Integers = labels.prod(axis=1) % 10
-        return product
+    preset: ClassVar[Mapping[str, Any]] = {"rule": "product-modulo", "modulus": 10, "train": 50_000, "valid": 10_000}

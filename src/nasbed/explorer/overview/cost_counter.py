@@ -63,7 +63,7 @@ def _by_recipe(space: SearchSpace, settings: Mapping[str, Any], dataset: str) ->
     note = USUAL
     registry = next((registry for registry in (DATASETS, UNSEEN) if name in registry), None)
     if registry is not None:
-        source = registry.get(name)
+        source = registry.get(name)()
         channels, height, width = source.shape
         image = int(side) if side.isdecimal() else height if height == width else (height, width)
         known = {"image": image, "classes": len(source.classes)}

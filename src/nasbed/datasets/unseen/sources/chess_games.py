@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import ModuleType
@@ -38,10 +38,16 @@ class Game:
     result: str
     moves: tuple[str, ...]
 
-    @property
-    def late_positions(self) -> int:
-        """How many of its last positions are used: of those after each half move, 15 in a hundred, rounded down."""
-        return len(self.moves) * PERCENT // 100
+    def late_plies(self, last: int = PERCENT, skip: int = 0) -> range:
+        """The half moves after which positions are used, from 1: of n, the last n·15/100, rounded down.
+
+        ``last`` is another share in per cent, of which the final ``skip`` per cent are left out.
+
+        >>> Game("a", 0, "1-0", ("e4",) * 40).late_plies()
+        range(35, 41)
+        """
+        count = len(self.moves)
+        return range(count - count * last // 100 + 1, count - count * skip // 100 + 1)
 
 
 def read_games(name: str, data: bytes) -> Iterator[Game]:
@@ -107,26 +113,26 @@ def games_with_result(games: Sequence[Game]) -> tuple[list[Game], dict[str, int]
     return finished, {"without a result": len(games) - len(finished)}
 
 
-def replayed(games: Iterable[Game], total: int, progress: Progress) -> Iterator[Bitboards | None]:
-    """For each game its last positions, ``[positions, 12]`` masks of squares; None where a move is not legal.
+def replayed(games: Sequence[Game], progress: Progress, *, last: int, skip: int) -> Iterator[Bitboards | None]:
+    """For each game its late positions, ``[positions, 12]`` masks of squares; None where a move is not legal.
 
     Bit 0 of a mask is a1, bit 7 h1, bit 63 h8. Masks are in the order of ``PLANES``.
     """
     chess = chess_package()
     for index, game in enumerate(games):
-        yield last_positions(chess, game)
-        if index % 100 == 99 or index + 1 == total:
-            progress("chesseract, replaying games", index + 1, total)
+        yield positions_after(chess, game, game.late_plies(last, skip))
+        if index % 100 == 99 or index + 1 == len(games):
+            progress("replaying games", index + 1, len(games))
 
 
-def last_positions(chess: Any, game: Game) -> Bitboards | None:
+def positions_after(chess: Any, game: Game, plies: range) -> Bitboards | None:
+    """The positions after these half moves of a game, as masks; None where a move is not legal."""
     board = chess.Board()
     masks: list[list[int]] = []
-    first = len(game.moves) - game.late_positions
     try:
-        for ply, move in enumerate(game.moves):
+        for ply, move in enumerate(game.moves, start=1):
             board.push_san(move)
-            if ply >= first:
+            if ply in plies:
                 white, black = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
                 kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
                 masks.append([*(kind & white for kind in kinds), *(kind & black for kind in kinds)])
@@ -145,5 +151,5 @@ def chess_package() -> ModuleType:
     try:
         import chess
     except ImportError:
-        raise MissingDependency("chesseract needs chess; get it with: pip install 'nasbed[unseen]'") from None
+        raise MissingDependency("games are replayed with chess; get it with: pip install 'nasbed[unseen]'") from None
     return chess

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,8 @@ def read_competition(name: str, folder: Path, progress: Progress) -> Raw:
     data_folder = folder_with(folder, ["metadata", *files])
     if data_folder is None:
         raise nothing_fits(name, folder, "train_x.npy, train_y.npy, valid_… , test_… and metadata")
-    count = _classes(data_folder / "metadata")
+    metadata = _metadata(data_folder / "metadata")
+    count = metadata["num_classes"]
     images, labels = {}, {}
     for index, part in enumerate(PARTS):
         progress(name, index, len(PARTS))
@@ -51,17 +53,20 @@ def read_competition(name: str, folder: Path, progress: Progress) -> Raw:
         labels["test"],
         tuple(map(str, range(count))),
         (len(labels["train"]), len(labels["valid"])),
+        synthetic=metadata.get("synthetic") is True,
     )
 
 
-def _classes(path: Path) -> int:
+def _metadata(path: Path) -> dict[str, Any]:
+    """The metadata, which has a valid number of classes."""
     try:
-        count = json.loads(path.read_bytes())["num_classes"]
+        metadata = json.loads(path.read_bytes())
+        count = metadata["num_classes"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise BadFile(f"{path} lacks num_classes; get it again") from None
     if type(count) is not int or not 1 <= count <= MOST_CLASSES:
         raise BadFile(f"{path}: num_classes is a number from 1 to {MOST_CLASSES}, got {shorten(count)}; get it again")
-    return count
+    return dict(metadata)
 
 
 def _images(path: Path) -> Images:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nasbed.core.download import download
-from nasbed.core.errors import BadFile
+from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.home import datasets_folder, downloads_folder
 from nasbed.core.registry import Registry
 from nasbed.core.unpack import ARCHIVES, unpacked
@@ -62,7 +62,8 @@ def prepare(
 
     ``source`` is a folder with the published files, in it or a few folders down, or an archive of one. Without it, an
     operating system's package is looked for, then the files are downloaded where their checksums are known. A folder
-    in the form of the Unseen Data competition can be given any name.
+    in the form of the Unseen Data competition can be given any name; one that is made from synthetic sources, a name
+    with "synthetic" in it.
     """
     if store.is_stored(name):
         say(f"{name} exists already, made from {store.origin(name)}")
@@ -75,7 +76,12 @@ def prepare(
         with open_source(Path(source)) as folder:
             raw = read_competition(base, folder, progress)
         raw.check(str(source))
-        store.write(base, raw, Path(source).name)
+        if raw.synthetic and "synthetic" not in base:
+            raise InvalidOption(
+                f"{source} is made from synthetic sources and prepared under a name that says so, got {base}; "
+                f"call it {base}-synthetic"
+            )
+        store.write(base, raw, Path(source).name + (", made from synthetic sources" if raw.synthetic else ""))
     else:
         _convert(DATASETS.get(base)(), source, progress, say)
     return store.read(name)

@@ -30,6 +30,8 @@ class Raw:
     test_labels: Labels
     classes: tuple[str, ...]
     published: tuple[int, int] | None = None
+    synthetic: bool = False
+    """Whether it says of itself that it is made from synthetic or substitute sources."""
 
     def check(self, source: str) -> None:
         """Raise unless images and labels belong together."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nasbed.core.errors import InvalidOption
 from nasbed.terminal import training_options as options
 from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import checkpoint_kept, on_interrupt
@@ -76,6 +77,8 @@ def baseline(
     if out is not None:
         check_results_file(out)
     images = open_dataset(dataset)
+    if paper is not None and "synthetic" in images.name:
+        raise InvalidOption(f"--paper does not apply to {images.name}: it is made from synthetic sources; omit it")
     on_interrupt(lambda: checkpoint_kept(checkpoint))
     with threads_used(threads), epoch_bar(budget) as report_epoch:
         result = measured_baseline(

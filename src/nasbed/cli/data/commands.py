@@ -9,11 +9,11 @@ import typer
 
 from nasbed.cli.data.baseline import baseline
 from nasbed.cli.data.check import check
-from nasbed.core.errors import InvalidOption
-from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
+from nasbed.cli.data.make import make
+from nasbed.cli.data.verify import verify
+from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_fields, print_json, print_table
 from nasbed.terminal.progress import note, row_bars
-from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
     from nasbed.datasets import Dataset
@@ -113,63 +113,21 @@ def info(
     Example: nasbed data info cifar10 --verify
     """
     from nasbed import datasets
-    from nasbed.datasets.store import verify as check
+    from nasbed.datasets.store import verify as check_bytes
 
     dataset = datasets.load(name)
     if verify:
-        check(name)
+        check_bytes(name)
     _print(dataset, json)
 
 
 @app.command()
-def make(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="addnist, language, multnist, cifartile, gutenberg, …")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The new folder for the dataset.")],
-    source: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR|FILE", help="The source data; 'nasbed data unseen' lists what is needed."),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the images. The hashes of seed 0 are published.")] = 0,
-    as_released: Annotated[
-        bool, typer.Option("--as-released", help="Follow the authors' scripts if they differ from the paper.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Make one of the eight unseen datasets, in the competition's format, with a card and a preview.
-
-    The same source and seed give the same bytes. Then run: nasbed data prepare NAME --source DIR
-
-    Example: nasbed data make addnist --out AddNIST
-
-    Example: nasbed data make gutenberg --source books/ --out Gutenberg
-    """
-    from nasbed.datasets.unseen import UNSEEN
-    from nasbed.datasets.unseen.export import write_unseen
-
-    dataset = UNSEEN.get(name)()
-    if out.exists():
-        raise InvalidOption(f"a dataset is written to a new folder, {out} exists; name another or remove it")
-    check_folder(out.parent, "a dataset goes")
-    on_interrupt(lambda: NOTHING_KEPT)
-    with row_bars() as report_progress:
-        result = dataset.make(source, seed=seed, progress=report_progress, as_released=as_released)
-        digests = write_unseen(dataset, result, out, seed=seed, progress=report_progress)
-    if json:
-        print_json({"folder": str(out), "sha256": digests})
-    else:
-        print_fields({"folder": out, "look at": out / "preview.png", **digests})
-        for line in result.notes:
-            note(line)
-        typer.echo(f"\nCheck it: nasbed data check {out}\nUse it: nasbed data prepare {name} --source {out}")
-
-
-@app.command()
 def unseen(json: Json = False) -> None:
-    """List the unseen datasets and what they are made from.
+    """List the unseen datasets and what they are made from, and the families that make new ones.
 
     Example: nasbed data unseen
     """
-    from nasbed.datasets.unseen import UNSEEN
+    from nasbed.datasets.unseen import FAMILIES, UNSEEN
 
     datasets = [UNSEEN.get(name)() for name in UNSEEN]
     if json:
@@ -181,8 +139,17 @@ def unseen(json: Json = False) -> None:
             for dataset in datasets
         ]
         print_table(("name", "shape", "classes", "rule", "made from"), rows)
+        typer.echo("\nFamilies, which make new ones with parameters; see nasbed data make FAMILY --describe:\n")
+        families = [FAMILIES.get(name)() for name in FAMILIES]
+        parameters = [", ".join(parameter.key for parameter in family.parameters) for family in families]
+        print_table(
+            ("family", "by default", "parameters"),
+            [(family.name, family.rule, keys) for family, keys in zip(families, parameters, strict=True)],
+        )
 
 
+app.command()(make)
+app.command()(verify)
 app.command()(check)
 app.command()(baseline)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -99,17 +99,39 @@ class UnseenGenerator(ABC):
     hygiene: tuple[str, ...] = ()
     """Origins that may share no value between two parts."""
     licence: str = ""
+    recognises_material: bool = True
+    """Whether digests tell the published material from any other; where not, its owner says what it is."""
 
     def make(
-        self, source: Path | None, *, seed: int, progress: Progress, as_released: bool = False
+        self,
+        source: Path | None,
+        *,
+        seed: int,
+        progress: Progress,
+        as_released: bool = False,
+        genuine: bool = False,
     ) -> GeneratedDataset:
-        """The whole dataset. ``source`` is a folder or file with the raw material, or None where it is found without.
-        ``as_released`` follows the authors' scripts where they differ from the paper; raises where they do not."""
+        """The whole dataset.
+
+        Args:
+            source: A folder or file with the raw material, or None where it is found without.
+            seed: The seed of every random choice.
+            progress: Called while images are made.
+            as_released: Follow the authors' scripts where they differ from the paper; raises where they do not.
+            genuine: The caller vouches that the material is the published one, where digests cannot tell.
+        """
         if as_released:
             raise InvalidOption(
                 f"--as-released does not apply to {self.name}: its scripts have no known difference; omit it"
             )
-        return self._generate(source, Draws(seed, self.name), progress)
+        if genuine and self.recognises_material:
+            raise InvalidOption(f"--genuine does not apply to {self.name}: digests tell its material; omit it")
+        generated = self._generate(source, Draws(seed, self.name), progress)
+        if genuine and generated.substitute:
+            raise BadFile(f"--genuine does not apply to {source}: {generated.substitute}; omit it")
+        if not (genuine or self.recognises_material or generated.substitute):
+            return replace(generated, substitute="nobody vouched for the material with --genuine")
+        return generated
 
     @abstractmethod
     def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:

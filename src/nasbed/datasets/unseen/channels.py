@@ -26,7 +26,7 @@ class Channels(ComposedFamily):
     title = "Channels"
     kind = 1
     parameters = (
-        Choice("source", "mnist", "the dataset of the images", ("mnist", "fashion-mnist")),
+        Choice("source", "mnist", "the dataset of the images", {"mnist": "digits", "fashion-mnist": "clothes"}),
         Whole("digits", 3, "images, one a channel", 2, 6),
         *rule_parameters("sum"),
         Whole("side", 28, "pixels of a side; fewer than 28 by averaging", 8, 28),

@@ -92,7 +92,7 @@ class Chess(DatasetFamily):
     shape = (12, 8, 8)
     parameters = (
         Several("players", PLAYERS, "whose games: how files begin", 1, "names", "[A-Za-z]+"),
-        Choice("label", "result", "what the label is", tuple(LABELS)),
+        Choice("label", "result", "what the label is", {name: rule.sentence for name, rule in LABELS.items()}),
         Whole("last", PERCENT, "per cent of a game's positions that are used, the last ones", 1, 100),
         Whole("skip", 0, "per cent at the end of a game that are left out of these", 0, 99),
         *image_counts(49_998, 9_999, 9_999),

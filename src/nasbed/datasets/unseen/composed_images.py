@@ -29,7 +29,7 @@ from nasbed.datasets.source import Progress, Raw
 from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.family import DatasetFamily
-from nasbed.datasets.unseen.label_rules import chosen_rule
+from nasbed.datasets.unseen.label_rules import chosen_rule, unread_parameters
 from nasbed.datasets.unseen.sources.material import images_of
 
 BLOCK = 1_000
@@ -42,6 +42,13 @@ class ComposedFamily(DatasetFamily):
 
     origin: ClassVar[str]
     origin_label: ClassVar[str]
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        unread = unread_parameters(self.settings["rule"])
+        if useless := sorted(unread & set(settings)):
+            raise InvalidOption(f"the rule {self.settings['rule']} does not read {useless[0]}; omit it")
+        self.settings = {key: value for key, value in self.settings.items() if key not in unread}
 
     def _compose(self, *, pieces: int, kinds: int) -> None:
         """Set what the family's parameters decide: so many images of the first so many classes of the source."""

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 from nasbed.core.errors import UnknownName, nearest
 
@@ -19,13 +20,27 @@ class PinnedDigests:
     arrays: Mapping[str, str]
 
 
+def pinned_sources(name: str) -> Mapping[str, str]:
+    """The digests of what a dataset's pinned arrays were made from; none where nothing is pinned of it.
+
+    >>> pinned_sources("isabella")
+    {}
+    """
+    entry = _entries().get(name)
+    return entry["sources"] if entry else {}
+
+
 def pinned_digests(name: str) -> PinnedDigests:
     """The digests of an unseen dataset.
 
     >>> pinned_digests("addnist").seed
     0
     """
-    entries = tomllib.loads(files(__package__).joinpath("pinned.toml").read_text(encoding="utf-8"))
+    entries = _entries()
     if name not in entries:
         raise UnknownName(f"no digests are known of {name!r}; {nearest(name, entries)}")
     return PinnedDigests(entries[name]["seed"], entries[name]["sources"], entries[name]["arrays"])
+
+
+def _entries() -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("pinned.toml").read_text(encoding="utf-8"))

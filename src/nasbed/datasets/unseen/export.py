@@ -3,12 +3,14 @@ origins."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from nasbed.core.files import file_sha256
 from nasbed.datasets.png import write_png
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import CITATION, PARTS, GeneratedDataset, UnseenGenerator
+from nasbed.datasets.unseen.provenance import paper_accuracy, substitute_note
 
 BLOCK = 1_000
 PREVIEWED = 8
@@ -25,6 +28,13 @@ PREVIEWED = 8
 GAP = 2
 SIDE = 96
 """Pixels that a picture in the preview is enlarged to, by whole factors, where it is smaller."""
+ARRAYS = tuple(f"{part}_{kind}.npy" for part in PARTS for kind in "xy")
+
+
+class Writable(Protocol):
+    """What takes bytes: a file, or a hash by its ``update``."""
+
+    def write(self, data: Any, /) -> object: ...
 
 
 def write_unseen(
@@ -41,54 +51,103 @@ def write_unseen(
         seed: The seed that generated the dataset.
         progress: Called while images are written.
     """
-    folder = Path(folder)
+    dataset.check(generated)
+    with complete_folder(Path(folder)) as draft:
+        digests = write_arrays(draft, generated, progress, dataset.name)
+        write_json(draft / "metadata", describe(dataset, generated, seed))
+        write_explanation(draft, dataset, generated, card(dataset, generated, seed, digests))
+    return digests
+
+
+@contextmanager
+def complete_folder(folder: Path) -> Iterator[Path]:
+    """A draft to write to, which becomes the new folder when the block ends well and is removed when not."""
     if folder.exists():
         raise InvalidOption(f"a dataset is written to a new folder, {folder} exists; name another or remove it")
-    dataset.check(generated)
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
     try:
-        digests: dict[str, str] = {}
-        for name, part in generated.parts.items():
-            _write_images(draft / f"{name}_x.npy", part.images, progress, f"{dataset.name}, {name}")
-            np.save(draft / f"{name}_y.npy", part.labels.astype(np.int64), allow_pickle=False)
-            np.savez_compressed(draft / f"{name}_origins.npz", **_columns(part.origins))
-            digests |= {f"{name}_{kind}.npy": file_sha256(draft / f"{name}_{kind}.npy") for kind in "xy"}
-        metadata = describe(dataset, generated, seed)
-        (draft / "metadata").write_text(json.dumps(metadata, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        write_png(draft / "preview.png", preview(dataset, generated))
-        (draft / "card.md").write_text(card(dataset, generated, seed, digests), encoding="utf-8")
+        yield draft
         draft.chmod(0o755)
         draft.rename(folder)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    return digests
+
+
+def write_arrays(folder: Path, generated: GeneratedDataset, progress: Progress, name: str) -> dict[str, str]:
+    """Write the six arrays. Returns the SHA-256 of each by file name."""
+    for part in PARTS:
+        with (folder / f"{part}_x.npy").open("wb") as file:
+            _write_images(file, generated.parts[part].images, progress, f"{name}, {part}")
+        with (folder / f"{part}_y.npy").open("wb") as file:
+            _write_labels(file, generated.parts[part].labels)
+    return {array: file_sha256(folder / array) for array in ARRAYS}
+
+
+def array_sha256(generated: GeneratedDataset, array: str, prefix: bytes = b"") -> str:
+    """The SHA-256 that the file of an array would have, with some bytes before it, without writing it."""
+    digest = _Digest(prefix)
+    part = generated.parts[array.partition("_")[0]]
+    if array.endswith("_x.npy"):
+        _write_images(digest, part.images, lambda *_: None, "")
+    else:
+        _write_labels(digest, part.labels)
+    return digest.hash.hexdigest()
+
+
+class _Digest:
+    def __init__(self, prefix: bytes) -> None:
+        self.hash = hashlib.sha256(prefix)
+
+    def write(self, data: Any, /) -> None:
+        self.hash.update(data)
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    path.write_bytes(json_bytes(value))
+
+
+def json_bytes(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def write_explanation(folder: Path, dataset: UnseenGenerator, generated: GeneratedDataset, text: str) -> None:
+    """Write what explains the images: their origins, a preview, and the card."""
+    for name, part in generated.parts.items():
+        np.savez_compressed(folder / f"{name}_origins.npz", **_columns(part.origins))
+    write_png(folder / "preview.png", preview(dataset, generated))
+    (folder / "card.md").write_text(text, encoding="utf-8")
 
 
 def describe(dataset: UnseenGenerator, generated: GeneratedDataset, seed: int) -> dict[str, Any]:
     """The competition's metadata, and after its keys our own."""
+    benchmark, substitute = paper_accuracy(dataset, generated), substitute_note(dataset, generated)
     return {
         "num_classes": len(dataset.classes),
         "input_shape": [len(generated.train), *dataset.shape],
         "codename": dataset.title,
-        "benchmark": dataset.benchmark,
+        **({} if benchmark is None else {"benchmark": benchmark}),
+        **({"synthetic": True} if substitute else {}),
         "classes": list(dataset.classes),
         "made_by": f"nasbed {nasbed.__version__}",
         "seed": seed,
         "sources": dict(generated.sources),
-        "notes": list(generated.notes),
+        "notes": [*([substitute] if substitute else []), *generated.notes],
     }
 
 
-def _write_images(path: Path, images: Any, progress: Progress, step: str) -> None:
+def _write_images(file: Writable, images: Any, progress: Progress, step: str) -> None:
     """As float32, a block at a time, so that no second copy is held."""
     header = {"descr": "<f4", "fortran_order": False, "shape": images.shape}
-    with path.open("wb") as file:
-        np.lib.format.write_array_header_1_0(file, header)
-        for start in range(0, len(images), BLOCK):
-            file.write(np.ascontiguousarray(images[start : start + BLOCK], "<f4").data)
-            progress(step, min(start + BLOCK, len(images)), len(images))
+    np.lib.format.write_array_header_1_0(file, header)  # type: ignore[arg-type]
+    for start in range(0, len(images), BLOCK):
+        file.write(np.ascontiguousarray(images[start : start + BLOCK], "<f4").data)
+        progress(step, min(start + BLOCK, len(images)), len(images))
+
+
+def _write_labels(file: Writable, labels: Any) -> None:
+    np.lib.format.write_array(file, labels.astype("<i8"), version=(1, 0), allow_pickle=False)  # type: ignore[arg-type]
 
 
 def _columns(origins: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,17 +176,21 @@ def preview(dataset: UnseenGenerator, generated: GeneratedDataset) -> Any:
     return sheet
 
 
-def card(dataset: UnseenGenerator, generated: GeneratedDataset, seed: int, digests: dict[str, str]) -> str:
+def card(dataset: UnseenGenerator, generated: GeneratedDataset, seed: int, digests: Mapping[str, str]) -> str:
     """A description of the folder, as Markdown."""
     counts = {name: np.bincount(part.labels, minlength=len(dataset.classes)) for name, part in generated.parts.items()}
+    benchmark, substitute = paper_accuracy(dataset, generated), substitute_note(dataset, generated)
     lines = [
-        f"# {dataset.title}",
+        f"# {dataset.title}{', made from synthetic sources' if substitute else ''}",
         "",
-        f"{dataset.rule} Type {dataset.kind} of {CITATION}.",
+        *([f"**{substitute}**", ""] if substitute else []),
+        f"{dataset.rule} {'Type' if dataset.benchmark else 'In the manner of type'} {dataset.kind} of {CITATION}.",
         "",
         f"- Images: {', '.join(f'{len(part)} {name}' for name, part in generated.parts.items())}, each "
         f"{'×'.join(map(str, dataset.shape))}, float32, channels first.",
-        f"- ResNet-18 in the paper: {dataset.benchmark} %.",
+        "- The paper's accuracies do not apply: its material or its number of images is another."
+        if benchmark is None
+        else f"- ResNet-18 in the paper: {benchmark} %.",
         f"- Made by nasbed {nasbed.__version__} with seed {seed}.",
     ]
     lines += [f"- Source: {name}, {digest}." for name, digest in generated.sources.items()]

@@ -22,7 +22,7 @@ from nasbed.datasets.unseen.base import (
 )
 from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.sources.material import open_material, sha256
-from nasbed.datasets.unseen.sources.satellite import countries_of, patches_in, read_patch
+from nasbed.datasets.unseen.sources.satellite import countries_of, is_published_patch, patches_in, read_patch
 
 _PICKED, _ORDERED = range(2)
 _REPORT_EVERY = 500
@@ -58,6 +58,7 @@ class GeoClassing(UnseenGenerator):
         "or a table countries.csv (patch,country) beside the patches"
     )
     hygiene = ("patch",)
+    recognises_material = False
     licence = "BigEarthNet: Community Data License Agreement – Permissive 1.0; Copernicus Sentinel data 2017, 2018"
 
     def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
@@ -86,13 +87,16 @@ class GeoClassing(UnseenGenerator):
                 images_of_part, digest = self._part(place, patch_names, countries, progress, PARTS[part])
                 parts.append(images_of_part)
                 digests.append(digest)
+            used = [str(name) for images in parts for name in images.origins["patch"]]
+            strange = sum(not is_published_patch(place, name) for name in used)
+        substitute = f"{strange} of {len(used)} patches are not as BigEarthNet 1.0 has them" if strange else ""
         train, valid, test = parts
         notes = (
             *reduction_note(parts, self.counts, "there are no more patches"),
             f"Patches: {len(names)}, of which {len(names) - len(located)} have no country in the table.",
         )
         sources = {table: table_digest, f"{sum(map(len, parts))} patches": sha256("".join(digests).encode())}
-        return GeneratedDataset(train, valid, test, sources=sources, notes=notes)
+        return GeneratedDataset(train, valid, test, sources=sources, notes=notes, substitute=substitute)
 
     def _part(
         self, place: Path, names: list[str], countries: dict[str, int], progress: Progress, part: str

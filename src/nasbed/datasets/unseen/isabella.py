@@ -48,13 +48,18 @@ class Isabella(UnseenGenerator):
     counts = (50_000, 10_000, 10_000)
     benchmark = 62.02
     rule = "Five seconds of a recording as a spectrogram of 64 bands; the label is the era of the composition."
-    needs = "a folder of recordings (wav, flac, ogg, mp3) with a table eras.csv (file,era; work if known) as --source"
+    needs = (
+        "a folder of recordings (wav, flac, ogg, mp3) with a table eras.csv (file,era; work if known) as --source, or "
+        "the folder of MusicNet with musicnet_metadata.csv"
+    )
     hygiene = ("recording", "work")
+    recognises_material = False
     licence = "that of the recordings; those of the Isabella Stewart Gardner Museum may not be shared in a changed form"
 
     def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:
         with open_material(source, self.needs) as folder:
-            recordings = read_recordings(*read_table(folder), progress)
+            table = read_table(folder)
+            recordings = read_recordings(table.folder, table.rows, progress)
             part_of = _divided(recordings, draws, self.counts)
             available = _snippet_counts(recordings, part_of)
             counts = _counts(available, self.counts)
@@ -70,9 +75,9 @@ class Isabella(UnseenGenerator):
             f"Recordings: {len(recordings)}, with {snippets} snippets of {SECONDS} s and "
             f"{sum(recording.silent for recording in recordings)} more that are silent and not used.",
         )
-        table = "".join(f"{r.row.file}\n{ERAS[r.row.era]}\n{r.row.work}\n{r.sha256}\n" for r in recordings)
-        sources = {f"{len(recordings)} recordings and their table": sha256(table.encode())}
-        return GeneratedDataset(train, valid, test, sources=sources, notes=notes)
+        listing = "".join(f"{r.row.file}\n{ERAS[r.row.era]}\n{r.row.work}\n{r.sha256}\n" for r in recordings)
+        sources = {f"{len(recordings)} recordings and their table": sha256(listing.encode())}
+        return GeneratedDataset(train, valid, test, sources=sources, notes=notes, substitute=table.substitute)
 
     def _part(
         self, draws: Draws, part: int, recordings: list[MusicRecording], counts: tuple[int, ...], progress: Progress

@@ -69,7 +69,7 @@ RULES = {
 
 
 def _rule(settings: Mapping[str, Any], pieces: int, kinds: int) -> LabelRule:
-    modulus = settings["modulus"]
+    modulus = settings.get("modulus", 0)
     match settings["rule"]:
         case "sum":
             sums = range(1, settings["largest"] + 1)
@@ -109,11 +109,27 @@ def _rule(settings: Mapping[str, Any], pieces: int, kinds: int) -> LabelRule:
 def rule_parameters(default: str) -> tuple[Parameter, ...]:
     """The parameters that choose a rule."""
     return (
-        Choice("rule", default, "what the label is, of the classes of the source images", tuple(RULES)),
+        Choice("rule", default, "what the label is, of the classes of the source images", RULES),
         Whole("largest", 20, "the largest sum that is made, for the rule sum", 2, 100),
         Whole("modulus", 10, "the number of classes, for the rules that end in -modulo", 2, 50),
         WholeNumbers("weights", (1, 2, 3), "one for each source image, for the rule weighted-modulo", -20, 20),
     )
+
+
+def unread_parameters(rule: str) -> set[str]:
+    """The parameters of rules that this rule does not read.
+
+    >>> sorted(unread_parameters("sum"))
+    ['modulus', 'weights']
+    """
+    unread = {"largest", "modulus", "weights"}
+    if rule == "sum":
+        unread.remove("largest")
+    if rule.endswith("-modulo"):
+        unread.remove("modulus")
+    if rule.startswith("weighted-"):
+        unread.remove("weights")
+    return unread
 
 
 def chosen_rule(settings: Mapping[str, Any], *, pieces: int, kinds: int) -> tuple[LabelRule, Integers]:

@@ -66,17 +66,18 @@ class Whole(Parameter):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Parameter):
-    """One of some names.
+    """One of some names, each with what it means.
 
-    >>> Choice("source", "mnist", "the images", ("mnist", "fashion-mnist")).allowed
+    >>> Choice("source", "mnist", "the images", {"mnist": "digits", "fashion-mnist": "clothes"}).allowed
     'mnist or fashion-mnist'
     """
 
-    options: tuple[str, ...]
+    options: Mapping[str, str]
 
     @property
     def allowed(self) -> str:
-        return " or ".join([", ".join(self.options[:-1]), self.options[-1]])
+        *names, last = self.options
+        return f"{', '.join(names)} or {last}"
 
     def _read(self, value: Any) -> str:
         if value not in self.options:

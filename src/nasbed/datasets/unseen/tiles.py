@@ -7,6 +7,13 @@ from nasbed.datasets.unseen.composed_images import ComposedFamily
 from nasbed.datasets.unseen.label_rules import rule_parameters
 from nasbed.datasets.unseen.parameters import Choice, Whole, image_counts
 
+SOURCES = {
+    "cifar10": "photographs, 32 pixels a side",
+    "cifar100": "photographs of 100 classes, 32 pixels a side",
+    "fashion-mnist": "clothes, 28 pixels a side",
+    "mnist": "digits, 28 pixels a side",
+}
+
 
 class Tiles(ComposedFamily):
     """A grid of source images, from left to right and then down; the label is a rule on their classes.
@@ -19,7 +26,7 @@ class Tiles(ComposedFamily):
     title = "Tiles"
     kind = 1
     parameters = (
-        Choice("source", "cifar10", "the dataset of the tiles", ("cifar10", "cifar100", "fashion-mnist", "mnist")),
+        Choice("source", "cifar10", "the dataset of the tiles", SOURCES),
         Whole("across", 2, "tiles of a row and of a column", 2, 3),
         Whole("kinds", 10, "classes of the source that are used, the first ones", 2, 100),
         *rule_parameters("distinct"),

@@ -15,12 +15,28 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, MissingDependency, shorten
 from nasbed.core.files import file_sha256
-from nasbed.datasets.source import Progress, folder_with
+from nasbed.datasets.source import DEEPEST, Progress, folder_with
 from nasbed.datasets.unseen.sources.material import content, text
 from nasbed.datasets.unseen.spectrogram import SECONDS, SILENCE
 
 TABLE = "eras.csv"
 ERAS = ("20th Century", "Baroque", "Classical", "Romantic")
+MUSICNET_TABLE = "musicnet_metadata.csv"
+MUSICNET_FOLDERS = ("train_data", "test_data")
+MUSEUM = "Isabella Stewart Gardner Museum"
+COMPOSERS = {
+    "Bach": "Baroque",
+    "Beethoven": "Classical",
+    "Brahms": "Romantic",
+    "Cambini": "Classical",
+    "Dvorak": "Romantic",
+    "Faure": "Romantic",
+    "Haydn": "Classical",
+    "Mozart": "Classical",
+    "Ravel": "20th Century",
+    "Schubert": "Romantic",
+}
+"""The ten composers of MusicNet and the eras that they are usually counted to."""
 SLOWEST, FASTEST = 4_000, 384_000
 """Samples in a second that a recording may have."""
 
@@ -45,21 +61,77 @@ class MusicRecording:
     sha256: str
 
 
-def read_table(folder: Path) -> tuple[Path, list[Row]]:
-    """The folder of ``eras.csv`` and what it says, in the order of the files' names."""
+@dataclass(frozen=True, slots=True)
+class MusicTable:
+    """The recordings of a folder in the order of their names. ``substitute`` says why they cannot be those of the
+    published dataset, if that is known."""
+
+    folder: Path
+    rows: list[Row]
+    substitute: str = ""
+
+
+def read_table(folder: Path) -> MusicTable:
+    """What ``eras.csv`` says, or else the table of MusicNet, in a folder or a few folders down."""
     table_folder = folder_with(folder, [TABLE])
-    if table_folder is None:
-        raise BadFile(f"{folder} lacks the table {TABLE} with the columns file,era; write one")
-    path = table_folder / TABLE
+    if table_folder is not None:
+        return MusicTable(table_folder, _named_eras(table_folder))
+    table_folder = folder_with(folder, [MUSICNET_TABLE])
+    if table_folder is not None:
+        return _musicnet(table_folder)
+    raise BadFile(
+        f"{folder} lacks the table {TABLE} with the columns file,era, or MusicNet's {MUSICNET_TABLE}; write one"
+    )
+
+
+def _musicnet(folder: Path) -> MusicTable:
+    """MusicNet: the table has a line for each number, and ``train_data`` or ``test_data`` has the sound, ``1727.wav``.
+
+    An era is the composer's. Each recording is a movement, which the paper's condition is about: none is in two parts,
+    though another movement of the same work may be.
+    """
+    paths = {path.stem: path for part in MUSICNET_FOLDERS for path in _sounds(folder, part)}
+    path = folder / MUSICNET_TABLE
+    rows, museum = [], 0
+    for record, position in _records(path, ("id", "composer", "source")):
+        composer = (record["composer"] or "").strip()
+        if composer not in COMPOSERS:
+            raise BadFile(f"{position}: a composer is one of {', '.join(COMPOSERS)}, got {shorten(composer)}")
+        sound = paths.get((record["id"] or "").strip())
+        if sound is not None:
+            file = sound.relative_to(folder).as_posix()
+            rows.append(Row(file, ERAS.index(COMPOSERS[composer]), file))
+            museum += record["source"] == MUSEUM
+    if not rows:
+        raise BadFile(
+            f"{folder} has {MUSICNET_TABLE} and no {MUSICNET_FOLDERS[0]}/NUMBER.wav that it names; unpack them"
+        )
+    substitute = f"eras are those of MusicNet's composers, and {museum} of {len(rows)} recordings are the museum's"
+    return MusicTable(folder, sorted(rows, key=lambda row: row.file), substitute)
+
+
+def _sounds(folder: Path, part: str) -> Iterator[Path]:
+    for depth in range(DEEPEST):
+        yield from folder.glob(f"{'*/' * depth}{part}/*.wav")
+
+
+def _records(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[dict[str, str | None], str]]:
+    """The lines of a table by its columns, however these are spelled, each with its place for messages."""
     reader = csv.DictReader(io.StringIO(text(path, content(path))))
     columns = [(name or "").strip().lower() for name in reader.fieldnames or ()]
-    if not {"file", "era"} <= set(columns):
-        raise BadFile(f"{path} has the columns file and era, got {shorten(columns)}; add a first line file,era")
+    if not set(needed) <= set(columns):
+        rule = f"{path} has the columns {' and '.join(needed)}"
+        raise BadFile(f"{rule}, got {shorten(columns)}; add a first line {','.join(needed)}")
     reader.fieldnames = columns
+    for record in reader:
+        yield record, f"{path}, line {reader.line_num}"
+
+
+def _named_eras(table_folder: Path) -> list[Row]:
+    path = table_folder / TABLE
     rows: dict[str, Row] = {}
     works: dict[str, int] = {}
-    for record in reader:
-        position = f"{path}, line {reader.line_num}"
+    for record, position in _records(path, ("file", "era")):
         file, era = (record["file"] or "").strip(), _era(record["era"], position)
         parts = PurePosixPath(file).parts
         if not parts or ".." in parts or file.startswith("/") or not (table_folder / file).is_file():
@@ -72,7 +144,7 @@ def read_table(folder: Path) -> tuple[Path, list[Row]]:
         rows[file] = Row(file, era, work)
     if not rows:
         raise BadFile(f"{path} names no recordings; add a line for each")
-    return table_folder, [rows[file] for file in sorted(rows)]
+    return [rows[file] for file in sorted(rows)]
 
 
 def _era(value: str | None, position: str) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import bz2
 import csv
 import io
+import json
 import os
+import re
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +27,10 @@ WHITE = 3_000
 """The digital number that becomes 255: a reflectance of 0.3. Clouds and snow are above, and white."""
 TABLE = "countries.csv"
 PACKAGE = "bigearthnet_common"
+FACTS = {"labels", "coordinates", "projection", "tile_source", "acquisition_date"}
+CORNERS = {"ulx", "uly", "lrx", "lry"}
+_NAME = re.compile(r"S2[AB]_MSIL2A_\d{8}T\d{6}_\d{1,3}_\d{1,3}")
+"""Satellite, date and time, column and row in the tile."""
 PACKAGED = "s1_s2_name_country_season.csv.bz2"
 
 
@@ -108,6 +114,18 @@ def read_patch(folder: Path, name: str) -> tuple[NDArray[np.uint8], str]:
             raise BadFile(f"a patch has the bands {', '.join(BANDS)}, {path} cannot be read; get it again") from None
     numbers = np.stack([_band(path, data) for path, data in zip(files, contents, strict=True)])
     return as_bytes(numbers), sha256(b"".join(contents))
+
+
+def is_published_patch(folder: Path, name: str) -> bool:
+    """Whether a patch has a name of BigEarthNet 1.0 and, beside its bands, the file that tells its place and date.
+
+    It does not show that the pixels are a satellite's.
+    """
+    try:
+        facts = json.loads((folder / name / f"{name}_labels_metadata.json").read_bytes())
+        return bool(_NAME.fullmatch(name)) and set(facts) >= FACTS and set(facts["coordinates"]) == CORNERS
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return False
 
 
 def as_bytes(numbers: NDArray[np.uint16]) -> NDArray[np.uint8]:

@@ -1,0 +1,64 @@
+"""``nasbed data verify``: check a dataset of a challenge against what was promised of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.terminal.output import Json, print_json, print_table
+from nasbed.terminal.progress import row_bars
+
+
+def verify(
+    commitment: Annotated[Path, typer.Argument(metavar="FILE", help="The commitment.json of the dataset.")],
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The dataset's folder: its files are compared.")
+    ] = None,
+    reveal: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The reveal.json: recipe, seed and salt are compared.")
+    ] = None,
+    remake: Annotated[
+        bool, typer.Option("--remake", help="Make the dataset again by the recipe, and compare its bytes.")
+    ] = False,
+    source: Annotated[
+        Path | None, typer.Option(metavar="DIR|FILE", help="The source data to make it again from.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check that a dataset of a challenge is the one that its commitment promised.
+
+    Before the challenge, contestants check their files with --data. Afterwards, --reveal checks the recipe and the test
+    labels, and --remake shows that this recipe gives these bytes. Exits with status 1 if anything differs.
+
+    Example: nasbed data verify commitment.json --data tovaki
+
+    Example: nasbed data verify commitment.json --data tovaki --reveal reveal.json --remake --source books/
+    """
+    from nasbed.datasets.unseen.commitment import Commitment, Recipe, check_files, check_recipe, check_remade
+
+    if data is None and reveal is None:
+        raise InvalidOption("a commitment is compared with something: name --data, --reveal or both")
+    if (remake or source is not None) and reveal is None:
+        raise InvalidOption("a dataset is made again by its recipe; name it with --reveal")
+    if data is not None and not data.is_dir():
+        raise BadFile(f"a dataset is a folder, {data} is not a folder; check the path")
+    promised = Commitment.from_file(commitment)
+    recipe = None if reveal is None else Recipe.from_file(reveal)
+    checks = [] if data is None else check_files(promised, data, None if recipe is None else recipe.salt)
+    if recipe is not None and reveal is not None:
+        checks.append(check_recipe(promised, reveal))
+        if remake or source is not None:
+            with row_bars() as report_progress:
+                checks += check_remade(promised, recipe, source, report_progress)
+    failures = sum(check.outcome == "FAILS" for check in checks)
+    if json:
+        print_json({"name": promised.name, "failures": failures, "checks": [asdict(check) for check in checks]})
+    else:
+        print_table(("what", "outcome", "SHA-256"), [(check.about, check.outcome, check.text) for check in checks])
+        typer.echo(f"\n{promised.name}: {failures} of {len(checks)} checks fail")
+    if failures:
+        raise typer.Exit(1)

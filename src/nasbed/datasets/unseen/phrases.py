@@ -31,6 +31,8 @@ AUTHORS = {
     "shakespeare": "William Shakespeare",
     "tolstoy": "Leo Tolstoy",
 }
+STRETCH = 200
+"""Words of a stretch at most. Longer ones, which words of almost any length make, are cut: phrases across are lost."""
 _DIVIDED, _LABELLED, _PICKED = range(3)
 
 
@@ -52,7 +54,7 @@ class Phrases(DatasetFamily):
     kind = 2
     parameters = (
         Several("authors", tuple(AUTHORS), "classes, in this order: how files begin", 2, "names", "[a-z]+"),
-        Whole("words", 3, "words of a phrase", 1, 6),
+        Whole("words", 3, "words of a phrase; single ones would be in all parts", 2, 6),
         Whole("shortest", 3, "letters of the shortest word that a phrase may have", 1, 12),
         Whole("longest", 6, "letters of the longest word; columns of a word", 2, 12),
         *image_counts(45_000, 15_000, 6_000),
@@ -166,12 +168,14 @@ def _windows(texts: list[tuple[int, list[str]]], together: int, lengths: range) 
     stretch = 0
     for author, words_of_text in texts:
         for fits, run in groupby(words_of_text, lambda word: len(word) in lengths):
-            padded = [word.ljust(lengths[-1]) for word in run] if fits else []
-            windows = ["".join(padded[start : start + together]) for start in range(len(padded) - together + 1)]
-            phrases += windows
-            authors += [author] * len(windows)
-            stretches += [stretch] * len(windows)
-            stretch += bool(windows)
+            every = [word.ljust(lengths[-1]) for word in run] if fits else []
+            for start in range(0, len(every), STRETCH):
+                padded = every[start : start + STRETCH]
+                windows = ["".join(padded[place : place + together]) for place in range(len(padded) - together + 1)]
+                phrases += windows
+                authors += [author] * len(windows)
+                stretches += [stretch] * len(windows)
+                stretch += bool(windows)
     texts_of_windows = np.array(phrases, f"<U{together * lengths[-1]}")
     return _Windows(texts_of_windows, np.array(authors, np.int64), np.array(stretches, np.int64))
 

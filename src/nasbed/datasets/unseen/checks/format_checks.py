@@ -82,6 +82,10 @@ def _metadata(path: Path, findings: list[Finding]) -> dict[str, Any]:
     for key, finding in (("num_classes", error), ("input_shape", error), ("codename", warning), ("benchmark", warning)):
         if key not in data:
             findings.append(finding("metadata", f"{key} is missing"))
+    if data.get("synthetic") is True:
+        findings.append(
+            warning("metadata", "made from synthetic sources: results say nothing of the published dataset")
+        )
     benchmark = data.get("benchmark", 50.0)
     if not isinstance(benchmark, int | float) or isinstance(benchmark, bool) or not 0 <= benchmark <= 100:
         findings.append(error("metadata", f"benchmark is an accuracy in per cent, got {shorten(benchmark)}"))

@@ -118,7 +118,7 @@ def composed(kind: type[DatasetFamily], settings: Mapping[str, Any], pieces: int
     return kind(**settings, **SMALL)
 
 
-@examples(12)
+@examples(8)
 @given(data=st.data(), digits=st.integers(2, 4), side=st.sampled_from([14, 28]), seed=st.integers(0, 2**128))
 def test_channels_follow_their_rule(
     data: st.DataObject, digits: int, side: int, seed: int, sources: dict[str, Raw]
@@ -139,7 +139,7 @@ def test_channels_follow_their_rule(
     check_seed(generator, None, seed, dataset)
 
 
-@examples(6)
+@examples(5)
 @given(data=st.data(), grid=st.sampled_from([(2, 10), (2, 3), (3, 3)]), seed=st.integers(0, 2**128))
 def test_tiles_follow_their_rule(
     data: st.DataObject, grid: tuple[int, int], seed: int, sources: dict[str, Raw]

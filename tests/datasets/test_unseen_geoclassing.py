@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import json
 import tarfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,8 +15,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
+from nasbed.datasets.unseen.export import card, describe
 from nasbed.datasets.unseen.geoclassing import GeoClassing, divided, levelled
-from nasbed.datasets.unseen.sources.satellite import as_bytes, countries_of, read_patch
+from nasbed.datasets.unseen.sources.satellite import as_bytes, countries_of, is_published_patch, read_patch
 
 tifffile = pytest.importorskip("tifffile", reason="patches are read with tifffile: pip install 'nasbed[unseen]'")
 
@@ -138,6 +141,84 @@ def _packaged() -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
+def _published_patch(folder: Path, name: str, rng: np.random.Generator) -> None:
+    """A patch in the layout of BigEarthNet 1.0: twelve bands at 10, 20 and 60 m and the file on its place."""
+    (folder / name).mkdir(parents=True)
+    sides = {"B01": 20, "B09": 20} | dict.fromkeys(("B02", "B03", "B04", "B08"), 120)
+    for band in ("B01", "B02", "B03", "B04", "B05", "B06", "B07", "B08", "B09", "B11", "B12", "B8A"):
+        side = sides.get(band, 60)
+        tifffile.imwrite(folder / name / f"{name}_{band}.tif", rng.integers(0, 3_000, (side, side), np.uint16))
+    facts = {
+        "labels": ["Non-irrigated arable land"],
+        "coordinates": {"ulx": 404400, "uly": 5342400, "lrx": 405600, "lry": 5341200},
+        "projection": 'PROJCS["WGS 84 / UTM zone 33N"]',
+        "tile_source": "S2A_MSIL1C_20170613T101031_N0205_R022_T33UUP_20170613T101608.SAFE",
+        "acquisition_date": "2017-06-13 10:10:31",
+    }
+    (folder / name / f"{name}_labels_metadata.json").write_text(json.dumps(facts))
+
+
+@pytest.fixture(scope="module")
+def written_layout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three patches of each country, and bigearthnet-common's table of them."""
+    root = tmp_path_factory.mktemp("published")
+    rng = np.random.default_rng(0)
+    rows = ["s1_name,s2_name,country,season"]
+    for label, country in enumerate(COUNTRIES):
+        for number in range(3):
+            name = f"S2{'AB'[number % 2]}_MSIL2A_20170924T93020_{label}_{number}"
+            _published_patch(root / "BigEarthNet-v1.0", name, rng)
+            rows.append(f"S1A_IW_GRDH_1SDV_20170802T163350_34TCR_{label}_{number},{name},{country},Fall")
+    package = root / "site" / "bigearthnet_common"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise AssertionError('the package is read, never run')")
+    (package / "s1_s2_name_country_season.csv.bz2").write_bytes(bz2.compress("\n".join(rows).encode()))
+    return root
+
+
+@pytest.fixture
+def published_layout(written_layout: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The patches, where Python finds the package with their table."""
+    monkeypatch.syspath_prepend(written_layout / "site")
+    return written_layout / "BigEarthNet-v1.0"
+
+
+def test_geoclassing_reads_the_published_layout_and_needs_somebody_to_vouch_for_it(published_layout: Path) -> None:
+    doubted = GeoClassing().make(published_layout, seed=0, progress=_quiet)
+    vouched = GeoClassing().make(published_layout, seed=0, progress=_quiet, genuine=True)
+    assert (doubted.substitute, vouched.substitute) == ("nobody vouched for the material with --genuine", "")
+    assert [len(part) for part in vouched.parts.values()] == [10, 10, 10]
+    assert next(iter(vouched.sources)) == "bigearthnet-common s1_s2_name_country_season.csv.bz2"
+    for dataset, synthetic in ((doubted, True), (vouched, False)):
+        metadata = describe(GeoClassing(), dataset, 0)
+        assert metadata.get("synthetic", False) is synthetic and "benchmark" not in metadata
+        text = card(GeoClassing(), dataset, 0, {})
+        assert ("made from synthetic sources" in text) is synthetic and "80.33" not in text
+
+
+def test_geoclassing_keeps_the_papers_figure_only_at_the_published_size(published_layout: Path) -> None:
+    class AsLarge(GeoClassing):
+        counts = (10, 10, 10)
+
+    for genuine in (False, True):
+        dataset = AsLarge().make(published_layout, seed=0, progress=_quiet, genuine=genuine)
+        assert describe(AsLarge(), dataset, 0).get("benchmark") == (80.33 if genuine else None)
+
+
+def test_geoclassing_of_other_patches_is_not_vouched_for(tmp_path: Path, published_layout: Path) -> None:
+    source = _material(tmp_path / "s", patches=3)
+    with pytest.raises(BadFile, match=r"--genuine does not apply .* 35 of 35 patches are not as BigEarthNet"):
+        GeoClassing().make(source, seed=0, progress=_quiet, genuine=True)
+    name = sorted(path.name for path in published_layout.iterdir())[0]
+    assert is_published_patch(published_layout, name)
+    facts = published_layout / name / f"{name}_labels_metadata.json"
+    content = facts.read_text()
+    for wrong in ("", "[]", content.replace("projection", "map"), content.replace("ulx", "left")):
+        facts.write_text(wrong)
+        assert not is_published_patch(published_layout, name)
+    facts.write_text(content)
+
+
 def test_countries_of_the_package_are_those_of_bigearthnet(tmp_path: Path) -> None:
     _packaged()
     countries, table, _ = countries_of(tmp_path, COUNTRIES)
@@ -156,5 +237,6 @@ def test_real_patches_are_read(tmp_path: Path) -> None:
         red = tifffile.imread(folder / name / f"{name}_B04.tif")
         mean = np.minimum(red.reshape(60, 2, 60, 2).mean(axis=(1, 3)) * 255 / 3_000, 255)
         assert np.abs(image[0] - mean).max() <= 0.5
+        assert is_published_patch(folder, name)
     with pytest.raises(BadFile, match="every country has a patch"):
         GeoClassing().make(folder, seed=0, progress=_quiet)

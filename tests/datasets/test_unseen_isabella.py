@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
+from nasbed.datasets.opening import open_dataset
 from nasbed.datasets.unseen.base import GeneratedDataset
 from nasbed.datasets.unseen.export import write_unseen
 from nasbed.datasets.unseen.isabella import Isabella, _counts
@@ -29,6 +30,8 @@ from nasbed.datasets.unseen.spectrogram import (
     picture_of,
     resampled,
 )
+from nasbed.experiments.unseen.published import published
+from support.commands import run_command
 from support.examples import examples
 
 soundfile = pytest.importorskip("soundfile", reason="recordings are read with soundfile: pip install 'nasbed[unseen]'")
@@ -241,6 +244,88 @@ def test_isabella_needs_a_source_a_table_and_soundfile(tmp_path: Path, monkeypat
     monkeypatch.setitem(__import__("sys").modules, "soundfile", None)
     with pytest.raises(MissingDependency, match=r"nasbed\[unseen\]"):
         Isabella().make(source, seed=0, progress=_quiet)
+
+
+MUSICNET = """\
+id,composer,composition,movement,ensemble,source,transcriber,catalog_name,seconds
+1727,Schubert,Piano Quintet in A major,2. Andante,Piano Quintet,European Archive,http://tirolmusic.blogspot.com/,OP114,447
+1728,Schubert,Piano Quintet in A major,3. Scherzo: Presto,Piano Quintet,European Archive,http://tirolmusic.blogspot.com/,OP114,251
+1733,Schubert,Piano Sonata in A major,2. Andantino,Solo Piano,Museopen,Segundo G. Yogore,D959,546
+"""
+"""The head of MusicNet's published table; the lines below follow its columns."""
+
+
+def _musicnet(folder: Path) -> Path:
+    """MusicNet's layout: the table, and sound of 44 100 samples a second in two folders beside the notes' tables."""
+    lines = [MUSICNET]
+    for number, composer in enumerate(("Bach", "Mozart", "Ravel") * 3):
+        work = f'"Quartet, no. {number}",1. Allegro,String Quartet,Isabella Stewart Gardner Museum,x,OP{number},5'
+        lines.append(f"{2000 + number},{composer},{work}\n")
+    lines.append("9999,Haydn,not unpacked,1.,String Quartet,Museopen,x,OP9,5\n")
+    folder.mkdir()
+    (folder / "musicnet_metadata.csv").write_text("".join(lines))
+    for part in ("train_data", "test_data", "train_labels", "test_labels"):
+        (folder / "musicnet" / part).mkdir(parents=True)
+    numbers = ["1727", "1728", "1733", *(str(2000 + number) for number in range(9))]
+    for place, number in enumerate(numbers):
+        path = folder / "musicnet" / ("test_data" if place == 4 else "train_data") / f"{number}.wav"
+        soundfile.write(path, _tone(300 + 40 * place, 5, 44_100), 44_100, subtype="FLOAT")
+        columns = "start_time,end_time,instrument,note,start_beat,end_beat,note_value\n"
+        (folder / "musicnet" / "train_labels" / f"{number}.csv").write_text(
+            columns + "9182,90078,43,53,4.0,1.5,Quarter\n"
+        )
+    return folder
+
+
+def test_isabella_reads_musicnet_as_a_substitute(tmp_path: Path) -> None:
+    source = _musicnet(tmp_path / "m")
+    dataset = Isabella().make(source, seed=0, progress=_quiet)
+    eras = {"Schubert": "Romantic", "Bach": "Baroque", "Mozart": "Classical", "Ravel": "20th Century"}
+    with (source / "musicnet_metadata.csv").open() as file:
+        composers = {row["id"]: row["composer"] for row in csv.DictReader(file)}
+    used = []
+    for part in dataset.parts.values():
+        for recording, label in zip(part.origins["recording"].tolist(), part.labels, strict=True):
+            assert eras[composers[Path(recording).stem]] == Isabella.classes[label]
+            used.append(recording)
+    assert len(set(used)) == len(used) == 12 and "musicnet/test_data/2001.wav" in used
+    assert dataset.substitute == "eras are those of MusicNet's composers, and 9 of 12 recordings are the museum's"
+    with pytest.raises(BadFile, match=r"--genuine does not apply .* MusicNet's composers"):
+        Isabella().make(source, seed=0, progress=_quiet, genuine=True)
+    table = source / "musicnet_metadata.csv"
+    for wrong, message in (
+        (MUSICNET.replace("Schubert", "Offenbach"), "got 'Offenbach'"),
+        (MUSICNET.replace("composer,", "author,"), "has the columns id and composer and source"),
+        (MUSICNET.replace("17", "99"), "no train_data/NUMBER.wav that it names"),
+    ):
+        table.write_text(wrong)
+        with pytest.raises(BadFile, match=r"^[^\n]+$") as caught:
+            Isabella().make(source, seed=0, progress=_quiet)
+        assert message in str(caught.value)
+
+
+def test_synthetic_sources_are_named_wherever_a_dataset_is_met(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isabella: GeneratedDataset
+) -> None:
+    monkeypatch.setenv("NASBED_HOME", str(tmp_path / "home"))
+    write_unseen(Isabella(), isabella, tmp_path / "Isabella", seed=0, progress=_quiet)
+    text = (tmp_path / "Isabella" / "card.md").read_text()
+    assert (
+        text.startswith("# Isabella, made from synthetic sources\n\n**Made from synthetic sources")
+        and "62.02" not in text
+    )
+    metadata = json.loads((tmp_path / "Isabella" / "metadata").read_text())
+    assert metadata["synthetic"] is True and "benchmark" not in metadata
+    refused = run_command("data", "prepare", "isabella", "--source", tmp_path / "Isabella")
+    assert refused.returncode == 2 and "call it isabella-synthetic" in refused.stderr
+    run_command("data", "prepare", "isabella-synthetic", "--source", tmp_path / "Isabella")
+    assert "Isabella, made from synthetic sources" in run_command("data", "info", "isabella-synthetic").stdout
+    assert "made from synthetic sources" in run_command("data", "check", tmp_path / "Isabella").stdout
+    opened = open_dataset(str(tmp_path / "Isabella"))
+    assert (published().accuracy("isabella", "resnet18"), published().accuracy(opened.name, "resnet18")) == (
+        62.02,
+        None,
+    )
 
 
 @given(available=st.lists(st.lists(st.integers(1, 20_000), min_size=4, max_size=4), min_size=3, max_size=3))

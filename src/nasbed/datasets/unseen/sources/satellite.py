@@ -29,8 +29,8 @@ TABLE = "countries.csv"
 PACKAGE = "bigearthnet_common"
 FACTS = {"labels", "coordinates", "projection", "tile_source", "acquisition_date"}
 CORNERS = {"ulx", "uly", "lrx", "lry"}
-_NAME = re.compile(r"S2[AB]_MSIL2A_\d{8}T\d{6}_\d{1,3}_\d{1,3}")
-"""Satellite, date and time, column and row in the tile."""
+_NAME = re.compile(r"S2[AB]_MSIL2A_\d{8}T\d{5,6}_\d{1,2}_\d{1,2}")
+"""Satellite, date and time, column and row in the tile; a time before ten o'clock may lack its first zero."""
 PACKAGED = "s1_s2_name_country_season.csv.bz2"
 
 

@@ -25,7 +25,7 @@ from support.commands import run_command
 from support.dataset_files import random_images
 from support.examples import examples
 
-SETTINGS = {"digits": 2, "rule": "range", "side": 8, "train": 40, "valid": 20, "test": 20}
+SETTINGS: dict[str, Any] = {"digits": 2, "rule": "range", "side": 8, "train": 40, "valid": 20, "test": 20}
 FILES = ("train_x.npy", "train_y.npy", "valid_x.npy", "valid_y.npy", "test_x.npy", "test_y.npy", "metadata")
 SEED = 2**100 + 17
 
@@ -108,8 +108,8 @@ def test_one_changed_byte_fails(
 
 CHANGES = st.one_of(
     st.integers(0, 2**128).filter(lambda seed: seed != SEED).map(lambda seed: {"seed": seed}),
-    st.sampled_from([{"digits": 3}, {"rule": "maximum"}, {"side": 9}, {"train": 41}, {"test": 21}]).map(
-        lambda change: {"settings": SETTINGS | {"source": "mnist"} | change}
+    st.sampled_from([("digits", 3), ("rule", "maximum"), ("side", 9), ("train", 41), ("test", 21)]).map(
+        lambda change: {"settings": SETTINGS | {"source": "mnist", change[0]: change[1]}}
     ),
     st.just({"salt": "0" * 32}),
     st.just({"family": "tiles"}),

@@ -52,15 +52,15 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Raw]
 
 def plain_label(rule: str, kinds: list[int], settings: Mapping[str, Any]) -> int | None:
     """The label by the rule's name; None for a combination that the rule leaves out."""
-    modulus = settings.get("modulus", 1)
+    modulus: int = settings.get("modulus", 1)
     if rule == "sum":
         return sum(kinds) - 1 if 1 <= sum(kinds) <= settings["largest"] else None
-    if rule == "weighted-modulo":
-        return sum(weight * kind for weight, kind in zip(settings["weights"], kinds, strict=True)) % modulus
+    weights: list[int] = settings.get("weights", [0] * len(kinds))
     return {
+        "weighted-modulo": sum(weight * kind for weight, kind in zip(weights, kinds, strict=True)) % modulus,
         "sum-modulo": sum(kinds) % modulus,
         "product-modulo": prod(kinds) % modulus,
-        "alternating-modulo": sum(kind * (-1) ** place for place, kind in enumerate(kinds)) % modulus,
+        "alternating-modulo": (sum(kinds[::2]) - sum(kinds[1::2])) % modulus,
         "range": max(kinds) - min(kinds),
         "maximum": max(kinds),
         "distinct": len(set(kinds)) - 1,

@@ -258,9 +258,9 @@ id,composer,composition,movement,ensemble,source,transcriber,catalog_name,second
 def _musicnet(folder: Path) -> Path:
     """MusicNet's layout: the table, and sound of 44 100 samples a second in two folders beside the notes' tables."""
     lines = [MUSICNET]
-    for number, composer in enumerate(("Bach", "Mozart", "Ravel") * 3):
-        work = f'"Quartet, no. {number}",1. Allegro,String Quartet,Isabella Stewart Gardner Museum,x,OP{number},5'
-        lines.append(f"{2000 + number},{composer},{work}\n")
+    for place, composer in enumerate(("Bach", "Mozart", "Ravel") * 3):
+        work = f'"Quartet, no. {place}",1. Allegro,String Quartet,Isabella Stewart Gardner Museum,x,OP{place},5'
+        lines.append(f"{2000 + place},{composer},{work}\n")
     lines.append("9999,Haydn,not unpacked,1.,String Quartet,Museopen,x,OP9,5\n")
     folder.mkdir()
     (folder / "musicnet_metadata.csv").write_text("".join(lines))

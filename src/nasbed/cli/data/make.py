@@ -18,51 +18,42 @@ if TYPE_CHECKING:
     from nasbed.datasets.unseen import DatasetFamily
 
 
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A published dataset: addnist, language, multnist, cifartile, gutenberg, isabella, geoclassing, "
+        "chesseract. Or a family, for a new one: channels, tiles, words, phrases, chess.",
+    ),
+]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="The new folder for the dataset.")]
+SourceData = Annotated[
+    Path | None, typer.Option(metavar="DIR|FILE", help="The source data; 'nasbed data unseen' lists what is needed.")
+]
+SEED_HELP = "The seed of the images. The hashes of seed 0 are published."
+Seed = Annotated[int | None, typer.Option(min=0, show_default="0; of a family, a secret one", help=SEED_HELP)]
+SET_HELP = "A parameter of a family; may be given several times. See --describe."
+Settings = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help=SET_HELP)]
+Describe = Annotated[bool, typer.Option("--describe", help="Print a family's parameters; nothing is made.")]
+Codename = Annotated[str | None, typer.Option("--name", show_default="drawn", help="A new dataset's opaque name.")]
+GENUINE_HELP = (
+    "You vouch that the source is the published material (isabella, geoclassing). Otherwise the dataset says that it "
+    "is made from synthetic sources."
+)
+Genuine = Annotated[bool, typer.Option("--genuine", help=GENUINE_HELP)]
+AsReleased = Annotated[bool, typer.Option("--as-released", help="Follow the authors' scripts if they differ.")]
+
+
 def make(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="A published dataset: addnist, language, multnist, cifartile, gutenberg, isabella, geoclassing, "
-            "chesseract. Or a family, for a new one: channels, tiles, words, phrases, chess.",
-        ),
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="The new folder for the dataset.")
-    ] = None,
-    source: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR|FILE", help="The source data; 'nasbed data unseen' lists what is needed."),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            show_default="0; of a family, a secret one",
-            help="The seed of the images. The hashes of seed 0 are published.",
-        ),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="A parameter of a family; may be given several times. See --describe."
-        ),
-    ] = None,
-    describe: Annotated[bool, typer.Option("--describe", help="Print a family's parameters; nothing is made.")] = False,
-    codename: Annotated[
-        str | None, typer.Option("--name", show_default="drawn", help="The opaque name of a new dataset.")
-    ] = None,
-    genuine: Annotated[
-        bool,
-        typer.Option(
-            "--genuine",
-            help="You vouch that the source is the published material (isabella, geoclassing). Otherwise the dataset "
-            "says that it is made from synthetic sources.",
-        ),
-    ] = False,
-    as_released: Annotated[
-        bool, typer.Option("--as-released", help="Follow the authors' scripts if they differ from the paper.")
-    ] = False,
+    name: Name,
+    out: Out = None,
+    source: SourceData = None,
+    seed: Seed = None,
+    set_: Settings = None,
+    describe: Describe = False,
+    codename: Codename = None,
+    genuine: Genuine = False,
+    as_released: AsReleased = False,
     json: Json = False,
 ) -> None:
     """Make one of the eight unseen datasets, or a new one that nobody has seen, in the competition's format.

@@ -12,21 +12,19 @@ from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.terminal.output import Json, print_json, print_table
 from nasbed.terminal.progress import row_bars
 
+CommitmentFile = Annotated[Path, typer.Argument(metavar="FILE", help="The commitment.json of the dataset.")]
+DATA_HELP = "The dataset's folder: its files are compared."
+REVEAL_HELP = "The reveal.json: recipe, seed and salt are compared."
+REMAKE_HELP = "Make the dataset again by the recipe, and compare its bytes."
+SOURCE_HELP = "The source data to make it again from."
+
 
 def verify(
-    commitment: Annotated[Path, typer.Argument(metavar="FILE", help="The commitment.json of the dataset.")],
-    data: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The dataset's folder: its files are compared.")
-    ] = None,
-    reveal: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The reveal.json: recipe, seed and salt are compared.")
-    ] = None,
-    remake: Annotated[
-        bool, typer.Option("--remake", help="Make the dataset again by the recipe, and compare its bytes.")
-    ] = False,
-    source: Annotated[
-        Path | None, typer.Option(metavar="DIR|FILE", help="The source data to make it again from.")
-    ] = None,
+    commitment: CommitmentFile,
+    data: Annotated[Path | None, typer.Option(metavar="DIR", help=DATA_HELP)] = None,
+    reveal: Annotated[Path | None, typer.Option(metavar="FILE", help=REVEAL_HELP)] = None,
+    remake: Annotated[bool, typer.Option("--remake", help=REMAKE_HELP)] = False,
+    source: Annotated[Path | None, typer.Option(metavar="DIR|FILE", help=SOURCE_HELP)] = None,
     json: Json = False,
 ) -> None:
     """Check that a dataset of a challenge is the one that its commitment promised.

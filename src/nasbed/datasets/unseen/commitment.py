@@ -32,14 +32,18 @@ HOW = (
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All that makes a dataset, and the salt of its commitment. ``sources`` has the digests of the raw material."""
+    """All that makes a dataset, and the salt of its commitment."""
 
     name: str
+    """Opaque."""
     family: str
-    settings: Mapping[str, Any]
     seed: int
     salt: str
+    """Text that is hashed before the test labels."""
+    settings: Mapping[str, Any]
+    """The parameters of the family."""
     sources: Mapping[str, str]
+    """The digests of the raw material."""
     versions: Mapping[str, str]
 
     def to_bytes(self) -> bytes:
@@ -60,12 +64,16 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """The digests of a dataset's files, of its withheld labels and of its recipe."""
+    """What is promised of a dataset, as digests."""
 
     name: str
-    files: Mapping[str, str]
-    withheld: str
+    """Opaque."""
     recipe: str
+    """The SHA-256 of ``reveal.json``."""
+    withheld: str
+    """That of the salt and the test labels."""
+    files: Mapping[str, str]
+    """Those of all other files by name."""
 
     def to_bytes(self) -> bytes:
         """The file ``commitment.json``."""
@@ -75,9 +83,7 @@ class Commitment:
     def from_file(cls, path: Path) -> Commitment:
         content = _object(path, cls.__slots__)
         try:
-            return cls(
-                str(content["name"]), dict(content["files"]), content["withheld"][WITHHELD], str(content["recipe"])
-            )
+            return cls(**content | {"withheld": content["withheld"][WITHHELD], "files": dict(content["files"])})
         except (ValueError, TypeError, KeyError):
             raise BadFile(f"{path} is not a commitment; get it from the organiser again") from None
 
@@ -106,31 +112,29 @@ def commit(recipe: Recipe, digests: Mapping[str, str], withheld: str) -> Commitm
         withheld: The SHA-256 of the salt and the test labels.
     """
     files = {name: digest for name, digest in digests.items() if name != WITHHELD}
-    return Commitment(recipe.name, files, withheld, hashlib.sha256(recipe.to_bytes()).hexdigest())
+    return Commitment(recipe.name, hashlib.sha256(recipe.to_bytes()).hexdigest(), withheld, files)
 
 
 def check_files(commitment: Commitment, folder: Path, salt: str | None) -> list[CommitmentCheck]:
     """Compare the files of a dataset with the commitment; without the salt, all but the test labels."""
     checks = []
-    for name in (*commitment.files, WITHHELD):
-        path = folder / name
-        if name == WITHHELD and not path.is_file():
-            outcome, text = "not checked", "contestants do not have it"
-        elif not path.is_file():
-            outcome, text = "FAILS", f"{folder} has no such file"
-        elif name == WITHHELD and salt is None:
-            outcome, text = "not checked", "its salt is in reveal.json; name it with --reveal"
-        elif name == WITHHELD:
-            outcome, text = _compared(_salted_sha256(path, str(salt)), commitment.withheld)
+    for name, committed in commitment.files.items():
+        if (folder / name).is_file():
+            checks.append(_compared(name, file_sha256(folder / name), committed))
         else:
-            outcome, text = _compared(file_sha256(path), commitment.files[name])
-        checks.append(CommitmentCheck(name, outcome, text))
-    return checks
+            checks.append(CommitmentCheck(name, "FAILS", f"{folder} has no such file"))
+    labels = folder / WITHHELD
+    if not labels.is_file():
+        return [*checks, CommitmentCheck(WITHHELD, "not checked", "contestants do not have it")]
+    if salt is None:
+        return [*checks, CommitmentCheck(WITHHELD, "not checked", "its salt is in reveal.json; name it with --reveal")]
+    salted = hashlib.sha256(salt.encode() + labels.read_bytes()).hexdigest()
+    return [*checks, _compared(WITHHELD, salted, commitment.withheld)]
 
 
 def check_recipe(commitment: Commitment, path: Path) -> CommitmentCheck:
     """Compare the bytes of a revealed recipe with the commitment."""
-    return CommitmentCheck("recipe", *_compared(file_sha256(path), commitment.recipe))
+    return _compared("recipe", file_sha256(path), commitment.recipe)
 
 
 def check_remade(
@@ -146,22 +150,15 @@ def check_remade(
     generator.check(generated)
     metadata = hashlib.sha256(public_metadata(generator, recipe.name)).hexdigest()
     remade = {name: array_sha256(generated, name) for name in ARRAYS if name != WITHHELD} | {"metadata": metadata}
-    withheld = array_sha256(generated, WITHHELD, recipe.salt.encode())
-    checks = [
-        CommitmentCheck(f"{name}, made again", *_compared(remade.get(name, ""), digest))
-        for name, digest in commitment.files.items()
-    ]
-    return [*checks, CommitmentCheck(f"{WITHHELD}, made again", *_compared(withheld, commitment.withheld))]
+    promised = {**commitment.files, WITHHELD: commitment.withheld}
+    remade[WITHHELD] = array_sha256(generated, WITHHELD, recipe.salt.encode())
+    return [_compared(f"{name}, made again", remade.get(name, ""), digest) for name, digest in promised.items()]
 
 
-def _compared(digest: str, committed: str) -> tuple[Literal["holds", "FAILS"], str]:
+def _compared(about: str, digest: str, committed: str) -> CommitmentCheck:
     if digest == committed:
-        return "holds", digest
-    return "FAILS", f"the commitment has {committed}, this is {digest or 'not made'}"
-
-
-def _salted_sha256(path: Path, salt: str) -> str:
-    return hashlib.sha256(salt.encode() + path.read_bytes()).hexdigest()
+        return CommitmentCheck(about, "holds", digest)
+    return CommitmentCheck(about, "FAILS", f"the commitment has {committed}, this is {digest or 'not made'}")
 
 
 def _object(path: Path, keys: tuple[str, ...]) -> dict[str, Any]:

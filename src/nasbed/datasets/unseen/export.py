@@ -140,14 +140,14 @@ def describe(dataset: UnseenGenerator, generated: GeneratedDataset, seed: int) -
 def _write_images(file: Writable, images: Any, progress: Progress, step: str) -> None:
     """As float32, a block at a time, so that no second copy is held."""
     header = {"descr": "<f4", "fortran_order": False, "shape": images.shape}
-    np.lib.format.write_array_header_1_0(file, header)  # type: ignore[arg-type]
+    np.lib.format.write_array_header_1_0(file, header)
     for start in range(0, len(images), BLOCK):
         file.write(np.ascontiguousarray(images[start : start + BLOCK], "<f4").data)
         progress(step, min(start + BLOCK, len(images)), len(images))
 
 
 def _write_labels(file: Writable, labels: Any) -> None:
-    np.lib.format.write_array(file, labels.astype("<i8"), version=(1, 0), allow_pickle=False)  # type: ignore[arg-type]
+    np.lib.format.write_array(file, labels.astype("<i8"), version=(1, 0), allow_pickle=False)
 
 
 def _columns(origins: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 import re
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,14 +25,17 @@ GUESSABLE = 1 << 64
 _NAME = re.compile("[a-z0-9][a-z0-9_-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class NewDataset:
-    """Where the parts of a new dataset are, and its notes for the organiser."""
+class NewDataset(NamedTuple):
+    """Where the parts of a new dataset are."""
 
     folder: Path
+    """The dataset under its opaque name. Contestants get all of it but ``test_y.npy``."""
     commitment: Path
+    """Public from the start."""
     secret: Path
+    """The folder with the recipe, the card and the origins of the images."""
     notes: tuple[str, ...]
+    """What was left out of the raw material, for the organiser."""
 
 
 def drawn_name() -> str:

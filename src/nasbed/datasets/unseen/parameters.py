@@ -121,10 +121,6 @@ class WholeNumbers(Parameter):
     low: int
     high: int
 
-    @property
-    def allowed(self) -> str:
-        return f"a list of whole numbers from {self.low} to {self.high}, such as {self.default_text}"
-
     def _read(self, value: Any) -> tuple[int, ...]:
         if isinstance(value, str):
             value = [int(part) for part in value.split(",")]
@@ -132,6 +128,10 @@ class WholeNumbers(Parameter):
         if not numbers or not all(type(number) is int and self.low <= number <= self.high for number in numbers):
             raise ValueError(value)
         return numbers
+
+    @property
+    def allowed(self) -> str:
+        return f"a list of whole numbers from {self.low} to {self.high}, such as {self.default_text}"
 
 
 def chosen_settings(owner: str, parameters: Sequence[Parameter], settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,6 +51,8 @@ class Phrases(DatasetFamily):
 
     name = "phrases"
     title = "Phrases"
+    licence = "the books are in the public domain in the USA"
+    hygiene = ("phrase", "stretch")
     kind = 2
     parameters = (
         Several("authors", tuple(AUTHORS), "classes, in this order: how files begin", 2, "names", "[a-z]+"),
@@ -59,8 +61,6 @@ class Phrases(DatasetFamily):
         Whole("longest", 6, "letters of the longest word; columns of a word", 2, 12),
         *image_counts(45_000, 15_000, 6_000),
     )
-    hygiene = ("phrase", "stretch")
-    licence = "the books are in the public domain in the USA"
 
     def _configure(self) -> None:
         self.authors: tuple[str, ...] = self.settings["authors"]

@@ -55,9 +55,9 @@ class Words(DatasetFamily):
     - Languages are balanced to the image. The words of an image are distinct.
     """
 
+    kind = 2
     name = "words"
     title = "Words"
-    kind = 2
     parameters = (
         Several("languages", tuple(LANGUAGES), "classes, in this order", 2, "codes of languages", "[a-z]{2,3}"),
         Whole("words", 4, "words of an image, one below the other", 1, 8),

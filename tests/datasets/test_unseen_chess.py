@@ -15,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
-from nasbed.datasets.unseen.chess_board import draw_board
-from nasbed.datasets.unseen.chess_positions import PLAYERS
 from nasbed.datasets.unseen.chesseract import Chesseract, ChesseractWithCopies
+from nasbed.datasets.unseen.families.chess_board import draw_board
+from nasbed.datasets.unseen.families.chess_positions import PLAYERS
 from nasbed.datasets.unseen.sources.chess_games import Game, distinct_games, planes, positions_after, read_games
 from nasbed.datasets.unseen.sources.material import content
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.datasets import store
 from nasbed.datasets.source import Raw
-from nasbed.datasets.unseen.channels import Channels
-from nasbed.datasets.unseen.commitment import Commitment, Recipe, check_files, check_recipe, check_remade, commit
+from nasbed.datasets.unseen.commitment import Commitment, DatasetRecipe, check_files, check_recipe, check_remade, commit
+from nasbed.datasets.unseen.families.channels import Channels
 from nasbed.datasets.unseen.new_dataset import NewDataset, drawn_name, drawn_seed, make_new
 from support.commands import run_command
 from support.dataset_files import random_images
@@ -51,8 +51,8 @@ def promised(new: NewDataset) -> Commitment:
 
 
 @pytest.fixture(scope="module")
-def recipe(new: NewDataset) -> Recipe:
-    return Recipe.from_file(new.secret / "reveal.json")
+def recipe(new: NewDataset) -> DatasetRecipe:
+    return DatasetRecipe.from_file(new.secret / "reveal.json")
 
 
 def outcomes(checks: list[Any]) -> dict[str, str]:
@@ -80,20 +80,20 @@ def test_sha256sum_is_enough_to_check_a_revealed_dataset(new: NewDataset) -> Non
     assert hashlib.sha256((new.secret / "reveal.json").read_bytes()).hexdigest() == public["recipe"]
 
 
-def test_a_secret_gives_the_same_dataset_again(new: NewDataset, promised: Commitment, recipe: Recipe) -> None:
+def test_a_secret_gives_the_same_dataset_again(new: NewDataset, promised: Commitment, recipe: DatasetRecipe) -> None:
     checks = check_remade(promised, recipe, None, quiet)
     assert outcomes(checks) == {f"{name}, made again": "holds" for name in FILES}
     again = make_new(
         recipe.generator(), None, new.folder.parents[1] / "again", name="tovaki", seed=SEED, progress=quiet
     )
     assert all((again.folder / name).read_bytes() == (new.folder / name).read_bytes() for name in FILES)
-    other_salt = Recipe.from_file(again.secret / "reveal.json")
+    other_salt = DatasetRecipe.from_file(again.secret / "reveal.json")
     assert other_salt.salt != recipe.salt and replace(other_salt, salt=recipe.salt) == recipe
 
 
 @given(file=st.sampled_from(FILES), place=st.floats(0, 1, exclude_max=True), flip=st.integers(1, 255))
 def test_one_changed_byte_fails(
-    file: str, place: float, flip: int, new: NewDataset, promised: Commitment, recipe: Recipe
+    file: str, place: float, flip: int, new: NewDataset, promised: Commitment, recipe: DatasetRecipe
 ) -> None:
     path = new.folder / file
     content = path.read_bytes()
@@ -120,7 +120,7 @@ CHANGES = st.one_of(
 @examples(12)
 @given(change=CHANGES)
 def test_one_changed_parameter_fails(
-    change: dict[str, Any], new: NewDataset, promised: Commitment, recipe: Recipe
+    change: dict[str, Any], new: NewDataset, promised: Commitment, recipe: DatasetRecipe
 ) -> None:
     path = new.secret / "changed.json"
     path.write_bytes(replace(recipe, **change).to_bytes())
@@ -133,7 +133,7 @@ def test_one_changed_parameter_fails(
 
 @pytest.mark.parametrize("change", [{"seed": 5}, {"settings": SETTINGS | {"rule": "maximum"}}])
 def test_a_promised_recipe_that_makes_other_bytes_fails_when_it_is_made(
-    change: dict[str, Any], promised: Commitment, recipe: Recipe
+    change: dict[str, Any], promised: Commitment, recipe: DatasetRecipe
 ) -> None:
     """An organiser who commits to one recipe and hands out another dataset."""
     false = replace(recipe, **change)
@@ -141,7 +141,7 @@ def test_a_promised_recipe_that_makes_other_bytes_fails_when_it_is_made(
     assert checks["train_x.npy, made again"] == checks["test_x.npy, made again"] == "FAILS"
 
 
-def test_another_source_is_named_and_not_a_broken_promise(promised: Commitment, recipe: Recipe) -> None:
+def test_another_source_is_named_and_not_a_broken_promise(promised: Commitment, recipe: DatasetRecipe) -> None:
     other = replace(recipe, sources={"mnist": "0" * 64})
     [check] = check_remade(promised, other, None, quiet)
     assert check.outcome == "not checked" and "mnist differs" in check.text
@@ -162,15 +162,15 @@ def test_damaged_files_are_named(tmp_path: Path, new: NewDataset) -> None:
     revealed = json.loads((new.secret / "reveal.json").read_text()) | {"seed": "many"}
     (tmp_path / "x.json").write_text(json.dumps(revealed))
     with pytest.raises(BadFile, match=r"x\.json is not a recipe"):
-        Recipe.from_file(tmp_path / "x.json")
+        DatasetRecipe.from_file(tmp_path / "x.json")
 
 
 def test_commands_from_making_to_verifying(new: NewDataset, tmp_path: Path) -> None:
     """Organiser, contestant and doubter, on the prepared images of noise."""
     options = [word for key, value in SETTINGS.items() for word in ("--set", f"{key}={value}")]
-    made = run_command("data", "make", "channels", *options, "--out", tmp_path / "c", "--json")
-    assert made.returncode == 0, made.stderr
-    folder, commitment, secret = (Path(place) for place in json.loads(made.stdout).values())
+    written = run_command("data", "make", "channels", *options, "--out", tmp_path / "c", "--json")
+    assert written.returncode == 0, written.stderr
+    folder, commitment, secret = (Path(place) for place in json.loads(written.stdout).values())
     assert folder.parent == commitment.parent == secret.parent == tmp_path / "c"
     shutil.copytree(folder, handed_out := tmp_path / "mine", ignore=shutil.ignore_patterns("test_y.npy"))
     contestant = run_command("data", "verify", commitment, "--data", handed_out, "--json")

@@ -19,11 +19,11 @@ from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.datasets import store
 from nasbed.datasets.source import Raw
 from nasbed.datasets.unseen import FAMILIES, UNSEEN, DatasetFamily, GeneratedDataset
-from nasbed.datasets.unseen.channels import Channels
-from nasbed.datasets.unseen.chess_positions import Chess
-from nasbed.datasets.unseen.phrases import Phrases
-from nasbed.datasets.unseen.tiles import Tiles
-from nasbed.datasets.unseen.words import Words
+from nasbed.datasets.unseen.families.channels import Channels
+from nasbed.datasets.unseen.families.chess_positions import Chess
+from nasbed.datasets.unseen.families.phrases import Phrases
+from nasbed.datasets.unseen.families.tiles import Tiles
+from nasbed.datasets.unseen.families.words import Words
 from support.dataset_files import random_images
 from support.examples import examples
 
@@ -108,10 +108,10 @@ def rule_settings(draw: st.DrawFn, pieces: int) -> dict[str, Any]:
 
 def composed(kind: type[DatasetFamily], settings: Mapping[str, Any], pieces: int, kinds: int) -> DatasetFamily:
     """The generator, or none where a class has no combination: then it is refused."""
-    made = {plain_label(settings["rule"], list(values), settings) for values in product(range(kinds), repeat=pieces)}
-    made.discard(None)
+    labels = {plain_label(settings["rule"], list(values), settings) for values in product(range(kinds), repeat=pieces)}
+    labels.discard(None)
     wanted = settings.get("largest", settings.get("modulus"))
-    if wanted is not None and len(made) < wanted:
+    if wanted is not None and len(labels) < wanted:
         with pytest.raises(InvalidOption, match=r"every class needs a combination.*has none"):
             kind(**settings, **SMALL)
         assume(False)

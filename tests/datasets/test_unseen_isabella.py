@@ -321,8 +321,8 @@ def test_synthetic_sources_are_named_wherever_a_dataset_is_met(
     run_command("data", "prepare", "isabella-synthetic", "--source", tmp_path / "Isabella")
     assert "Isabella, made from synthetic sources" in run_command("data", "info", "isabella-synthetic").stdout
     assert "made from synthetic sources" in run_command("data", "check", tmp_path / "Isabella").stdout
-    opened = open_dataset(str(tmp_path / "Isabella"))
-    assert (published().accuracy("isabella", "resnet18"), published().accuracy(opened.name, "resnet18")) == (
+    dataset = open_dataset(str(tmp_path / "Isabella"))
+    assert (published().accuracy("isabella", "resnet18"), published().accuracy(dataset.name, "resnet18")) == (
         62.02,
         None,
     )

@@ -20,10 +20,10 @@ from nasbed.datasets.source import Raw
 from nasbed.datasets.unseen import UNSEEN, GeneratedDataset
 from nasbed.datasets.unseen.addnist import AddNIST
 from nasbed.datasets.unseen.cifartile import CIFARTile
-from nasbed.datasets.unseen.composed_images import ComposedFamily
 from nasbed.datasets.unseen.digests import pinned_digests
 from nasbed.datasets.unseen.draws import Draws
 from nasbed.datasets.unseen.export import write_unseen
+from nasbed.datasets.unseen.families.composed_images import ComposedFamily
 from nasbed.datasets.unseen.multnist import MultNIST
 from support.dataset_files import idx, random_images
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.datasets.unseen import GeneratedDataset
+from nasbed.datasets.unseen.families.letters import from_grid, to_grid
+from nasbed.datasets.unseen.families.words import LANGUAGES
 from nasbed.datasets.unseen.gutenberg import Gutenberg
 from nasbed.datasets.unseen.language import Language
-from nasbed.datasets.unseen.letters import from_grid, to_grid
 from nasbed.datasets.unseen.sources.gutenberg_text import book, words
 from nasbed.datasets.unseen.sources.material import content, text
-from nasbed.datasets.unseen.words import LANGUAGES
 
 CODES = ("en", "nl", "de", "es", "fr", "pt", "sv", "zu", "sw", "fi")
 AUTHORS = ("aquinas", "confucius", "hawthorne", "plato", "shakespeare", "tolstoy")

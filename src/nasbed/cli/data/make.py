@@ -167,7 +167,7 @@ def _new_folder(out: Path | None) -> Path:
 def _describe(family: type[DatasetFamily], *, json: bool) -> None:
     """Print what a family's parameters are, its default rule, and the published datasets that are presets of it."""
     from nasbed.datasets.unseen import UNSEEN
-    from nasbed.datasets.unseen.parameters import Choice
+    from nasbed.datasets.unseen.families.parameters import NamedChoice
 
     presets = {name: dict(kind.preset) for name in UNSEEN if issubclass(kind := UNSEEN.get(name), family)}
     default = family()
@@ -179,7 +179,7 @@ def _describe(family: type[DatasetFamily], *, json: bool) -> None:
         return
     typer.echo(f"{default.rule}\nMade from: {default.needs}\n")
     print_table(("parameter", "default", "allowed", "meaning"), rows)
-    for choice in (item for item in family.parameters if isinstance(item, Choice)):
+    for choice in (item for item in family.parameters if isinstance(item, NamedChoice)):
         typer.echo("")
         print_table((choice.key, "meaning"), list(choice.options.items()))
     typer.echo("")

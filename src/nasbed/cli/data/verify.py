@@ -36,7 +36,7 @@ def verify(
 
     Example: nasbed data verify commitment.json --data tovaki --reveal reveal.json --remake --source books/
     """
-    from nasbed.datasets.unseen.commitment import Commitment, Recipe, check_files, check_recipe, check_remade
+    from nasbed.datasets.unseen.commitment import Commitment, DatasetRecipe, check_files, check_recipe, check_remade
 
     if data is None and reveal is None:
         raise InvalidOption("a commitment is compared with something: name --data, --reveal or both")
@@ -45,7 +45,7 @@ def verify(
     if data is not None and not data.is_dir():
         raise BadFile(f"a dataset is a folder, {data} is not a folder; check the path")
     promised = Commitment.from_file(commitment)
-    recipe = None if reveal is None else Recipe.from_file(reveal)
+    recipe = None if reveal is None else DatasetRecipe.from_file(reveal)
     checks = [] if data is None else check_files(promised, data, None if recipe is None else recipe.salt)
     if recipe is not None and reveal is not None:
         checks.append(check_recipe(promised, reveal))

@@ -4,7 +4,7 @@ each time. Families make new ones of the same kinds."""
 from nasbed.core.former_names import former, former_module
 from nasbed.core.registry import Registry
 from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, UnseenGenerator
-from nasbed.datasets.unseen.family import DatasetFamily
+from nasbed.datasets.unseen.families.family import DatasetFamily
 
 UNSEEN = Registry[type[UnseenGenerator]]("unseen dataset", group="nasbed.unseen")
 UNSEEN.add_entries(
@@ -22,7 +22,7 @@ UNSEEN.add_entries(
 )
 FAMILIES = Registry[type[DatasetFamily]]("family of unseen datasets", group="nasbed.unseen_families")
 FAMILIES.add_entries(
-    "nasbed.datasets.unseen",
+    "nasbed.datasets.unseen.families",
     {
         "channels": "channels:Channels",
         "tiles": "tiles:Tiles",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nasbed.datasets.unseen.chess_positions import Chess
+from nasbed.datasets.unseen.families.chess_positions import Chess
 
 
 class Chesseract(Chess):

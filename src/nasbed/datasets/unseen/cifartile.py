@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nasbed.datasets.unseen.tiles import Tiles
+from nasbed.datasets.unseen.families.tiles import Tiles
 
 
 class CIFARTile(Tiles):

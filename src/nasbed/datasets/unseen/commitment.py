@@ -19,7 +19,7 @@ from nasbed.core.files import file_sha256
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen import FAMILIES
 from nasbed.datasets.unseen.export import ARRAYS, array_sha256, json_bytes
-from nasbed.datasets.unseen.family import DatasetFamily
+from nasbed.datasets.unseen.families.family import DatasetFamily
 
 VERSION = 1
 WITHHELD = "test_y.npy"
@@ -31,7 +31,7 @@ HOW = (
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class DatasetRecipe:
     """All that makes a dataset, and the salt of its commitment."""
 
     name: str
@@ -51,7 +51,7 @@ class Recipe:
         return json_bytes(asdict(self) | {"seed": str(self.seed)})
 
     @classmethod
-    def from_file(cls, path: Path) -> Recipe:
+    def from_file(cls, path: Path) -> DatasetRecipe:
         content = _object(path, cls.__slots__)
         try:
             return cls(**content | {"seed": int(content["seed"])})
@@ -103,7 +103,7 @@ def public_metadata(generator: DatasetFamily, name: str) -> bytes:
     return json_bytes({"num_classes": len(generator.classes), "input_shape": shape, "codename": name})
 
 
-def commit(recipe: Recipe, digests: Mapping[str, str], withheld: str) -> Commitment:
+def commit(recipe: DatasetRecipe, digests: Mapping[str, str], withheld: str) -> Commitment:
     """The commitment to a dataset.
 
     Args:
@@ -138,7 +138,7 @@ def check_recipe(commitment: Commitment, path: Path) -> CommitmentCheck:
 
 
 def check_remade(
-    commitment: Commitment, recipe: Recipe, source: Path | None, progress: Progress
+    commitment: Commitment, recipe: DatasetRecipe, source: Path | None, progress: Progress
 ) -> list[CommitmentCheck]:
     """Make the dataset again by its recipe, and compare every byte with the commitment."""
     generator = recipe.generator()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nasbed.datasets.unseen.phrases import Phrases
+from nasbed.datasets.unseen.families.phrases import Phrases
 
 
 class Gutenberg(Phrases):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nasbed.datasets.unseen.words import Words
+from nasbed.datasets.unseen.families.words import Words
 
 
 class Language(Words):

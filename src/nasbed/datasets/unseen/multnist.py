@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from nasbed.datasets.unseen.channels import Channels
+from nasbed.datasets.unseen.families.channels import Channels
 
 
 class MultNIST(Channels):

@@ -15,9 +15,9 @@ from nasbed.core.errors import InvalidOption, shorten
 from nasbed.core.files import file_sha256
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen import FAMILIES, UNSEEN
-from nasbed.datasets.unseen.commitment import WITHHELD, Recipe, commit, public_metadata
+from nasbed.datasets.unseen.commitment import WITHHELD, DatasetRecipe, commit, public_metadata
 from nasbed.datasets.unseen.export import array_sha256, card, complete_folder, write_arrays, write_explanation
-from nasbed.datasets.unseen.family import DatasetFamily
+from nasbed.datasets.unseen.families.family import DatasetFamily
 
 SECRET_BITS = 128
 GUESSABLE = 1 << 64
@@ -67,7 +67,7 @@ def make_new(
         raise InvalidOption(f"a dataset is written to a new folder, {out} exists; name another or remove it")
     generated = generator.make(source, seed=seed, progress=progress)
     generator.check(generated)
-    recipe = Recipe(
+    recipe = DatasetRecipe(
         name=name,
         family=generator.name,
         settings=generator.settings,

@@ -12,7 +12,7 @@ from nasbed.core.errors import InvalidOption, UnknownName, nearest, shorten
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter(ABC):
+class FamilyParameter(ABC):
     """One parameter. ``default`` is a plain value that :meth:`read` accepts."""
 
     key: str
@@ -44,7 +44,7 @@ class Parameter(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole(Parameter):
+class Whole(FamilyParameter):
     """A whole number between two bounds, both allowed.
 
     >>> Whole("side", 28, "pixels of a side", 8, 28).read(16)
@@ -65,10 +65,10 @@ class Whole(Parameter):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Parameter):
+class NamedChoice(FamilyParameter):
     """One of some names, each with what it means.
 
-    >>> Choice("source", "mnist", "the images", {"mnist": "digits", "fashion-mnist": "clothes"}).allowed
+    >>> NamedChoice("source", "mnist", "the images", {"mnist": "digits", "fashion-mnist": "clothes"}).allowed
     'mnist or fashion-mnist'
     """
 
@@ -86,7 +86,7 @@ class Choice(Parameter):
 
 
 @dataclass(frozen=True, slots=True)
-class Several(Parameter):
+class Several(FamilyParameter):
     """Distinct names, at least ``least``, written ``a,b,c``.
 
     >>> Several("languages", ("en",), "classes", 2, "codes of languages", "[a-z]{2}").read("en,fi")
@@ -111,7 +111,7 @@ class Several(Parameter):
 
 
 @dataclass(frozen=True, slots=True)
-class WholeNumbers(Parameter):
+class WholeNumbers(FamilyParameter):
     """A list of whole numbers between two bounds, written ``1,2,3``.
 
     >>> WholeNumbers("weights", (1, 2), "factors", 1, 9).read("3,1")
@@ -134,7 +134,7 @@ class WholeNumbers(Parameter):
         return f"a list of whole numbers from {self.low} to {self.high}, such as {self.default_text}"
 
 
-def chosen_settings(owner: str, parameters: Sequence[Parameter], settings: Mapping[str, Any]) -> dict[str, Any]:
+def chosen_settings(owner: str, parameters: Sequence[FamilyParameter], settings: Mapping[str, Any]) -> dict[str, Any]:
     """The value of every parameter: as set, or its default. An unknown key raises and names the known ones."""
     known = {parameter.key: parameter for parameter in parameters}
     for key in settings:

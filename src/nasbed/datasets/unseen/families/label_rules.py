@@ -14,7 +14,7 @@ import numpy as np
 
 from nasbed.core.errors import InvalidOption
 from nasbed.datasets.unseen.draws import Integers
-from nasbed.datasets.unseen.parameters import Choice, Parameter, Whole, WholeNumbers
+from nasbed.datasets.unseen.families.parameters import FamilyParameter, NamedChoice, Whole, WholeNumbers
 
 MOST_COMBINATIONS = 1_000_000
 
@@ -106,10 +106,10 @@ def _rule(settings: Mapping[str, Any], pieces: int, kinds: int) -> LabelRule:
     raise AssertionError(f"{settings['rule']} is in RULES and not here")
 
 
-def rule_parameters(default: str) -> tuple[Parameter, ...]:
+def rule_parameters(default: str) -> tuple[FamilyParameter, ...]:
     """The parameters that choose a rule."""
     return (
-        Choice("rule", default, "what the label is, of the classes of the source images", RULES),
+        NamedChoice("rule", default, "what the label is, of the classes of the source images", RULES),
         Whole("largest", 20, "the largest sum that is made, for the rule sum", 2, 100),
         Whole("modulus", 10, "the number of classes, for the rules that end in -modulo", 2, 50),
         WholeNumbers("weights", (1, 2, 3), "one for each source image, for the rule weighted-modulo", -20, 20),

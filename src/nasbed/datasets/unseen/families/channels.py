@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.datasets.dataset import Images
-from nasbed.datasets.unseen.composed_images import ComposedFamily
-from nasbed.datasets.unseen.label_rules import rule_parameters
-from nasbed.datasets.unseen.parameters import Choice, Whole, image_counts
+from nasbed.datasets.unseen.families.composed_images import ComposedFamily
+from nasbed.datasets.unseen.families.label_rules import rule_parameters
+from nasbed.datasets.unseen.families.parameters import NamedChoice, Whole, image_counts
 
 DIGITS = 10
 
@@ -19,14 +19,14 @@ class Channels(ComposedFamily):
     """Each channel is an image of a source with ten classes; the label is a rule on the classes.
 
     Uniformly drawn digits would give label 0 of AddNIST three images in a thousand. Balanced, it has as many as the
-    others; :mod:`nasbed.datasets.unseen.composed_images` says how.
+    others; :mod:`nasbed.datasets.unseen.families.composed_images` says how.
     """
 
     name = "channels"
     title = "Channels"
     kind = 1
     parameters = (
-        Choice("source", "mnist", "the dataset of the images", {"mnist": "digits", "fashion-mnist": "clothes"}),
+        NamedChoice("source", "mnist", "the dataset of the images", {"mnist": "digits", "fashion-mnist": "clothes"}),
         Whole("digits", 3, "images, one a channel", 2, 6),
         *rule_parameters("sum"),
         Whole("side", 28, "pixels of a side; fewer than 28 by averaging", 8, 28),

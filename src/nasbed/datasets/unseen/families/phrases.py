@@ -16,9 +16,9 @@ from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, positions_in
 from nasbed.datasets.unseen.draws import Draws, Integers
-from nasbed.datasets.unseen.family import DatasetFamily
-from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
-from nasbed.datasets.unseen.parameters import Several, Whole, image_counts
+from nasbed.datasets.unseen.families.family import DatasetFamily
+from nasbed.datasets.unseen.families.letters import Strings, black_on_white, from_grid, to_grid
+from nasbed.datasets.unseen.families.parameters import Several, Whole, image_counts
 from nasbed.datasets.unseen.sources.gutenberg_text import book, words
 from nasbed.datasets.unseen.sources.material import content, files_ending, open_material, sha256, text
 
@@ -114,7 +114,7 @@ class Phrases(DatasetFamily):
             )
         return books, digests
 
-    def _part(self, draws: Draws, part: int, phrases: _Phrases) -> GeneratedPart:
+    def _part(self, draws: Draws, part: int, phrases: _DistinctPhrases) -> GeneratedPart:
         labels = draws.balanced(self.counts[part], len(self.authors), _LABELLED, part)
         numbers = range(len(self.authors))
         pools = [np.flatnonzero((phrases.author == number) & (phrases.part == part)) for number in numbers]
@@ -150,7 +150,7 @@ class _Windows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Phrases:
+class _DistinctPhrases:
     """Distinct phrases of one author and one part each; ``stretch`` is the first that has it. ``note`` says what was
     left out."""
 
@@ -195,7 +195,7 @@ def _divided(windows: _Windows, draws: Draws, counts: tuple[int, int, int]) -> I
     return parts
 
 
-def _phrases(windows: _Windows, parts: Integers) -> _Phrases:
+def _phrases(windows: _Windows, parts: Integers) -> _DistinctPhrases:
     """The phrases that only one author and one part have."""
     distinct, first, number = np.unique(windows.text, return_index=True, return_inverse=True)
     one_author = _only(windows.author, number, windows.author[first])
@@ -206,7 +206,7 @@ def _phrases(windows: _Windows, parts: Integers) -> _Phrases:
         f"{np.count_nonzero(one_author & ~one_part)} that would be in two parts."
     )
     rows = first[usable]
-    return _Phrases(distinct[usable], windows.author[rows], parts[rows], windows.stretch[rows], note)
+    return _DistinctPhrases(distinct[usable], windows.author[rows], parts[rows], windows.stretch[rows], note)
 
 
 def _only(values: Integers, number: Integers, firsts: Integers) -> NDArray[np.bool_]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nasbed.datasets.dataset import Images
-from nasbed.datasets.unseen.composed_images import ComposedFamily
-from nasbed.datasets.unseen.label_rules import rule_parameters
-from nasbed.datasets.unseen.parameters import Choice, Whole, image_counts
+from nasbed.datasets.unseen.families.composed_images import ComposedFamily
+from nasbed.datasets.unseen.families.label_rules import rule_parameters
+from nasbed.datasets.unseen.families.parameters import NamedChoice, Whole, image_counts
 
 SOURCES = {
     "cifar10": "photographs, 32 pixels a side",
@@ -26,7 +26,7 @@ class Tiles(ComposedFamily):
     title = "Tiles"
     kind = 1
     parameters = (
-        Choice("source", "cifar10", "the dataset of the tiles", SOURCES),
+        NamedChoice("source", "cifar10", "the dataset of the tiles", SOURCES),
         Whole("across", 2, "tiles of a row and of a column", 2, 3),
         Whole("kinds", 10, "classes of the source that are used, the first ones", 2, 100),
         *rule_parameters("distinct"),

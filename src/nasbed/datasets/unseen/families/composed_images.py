@@ -28,8 +28,8 @@ from nasbed.datasets.resize import resized
 from nasbed.datasets.source import Progress, Raw
 from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart
 from nasbed.datasets.unseen.draws import Draws, Integers
-from nasbed.datasets.unseen.family import DatasetFamily
-from nasbed.datasets.unseen.label_rules import chosen_rule, unread_parameters
+from nasbed.datasets.unseen.families.family import DatasetFamily
+from nasbed.datasets.unseen.families.label_rules import chosen_rule, unread_parameters
 from nasbed.datasets.unseen.sources.material import images_of
 
 BLOCK = 1_000

@@ -17,9 +17,9 @@ from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import GeneratedDataset, GeneratedPart, positions_in
 from nasbed.datasets.unseen.draws import Draws
-from nasbed.datasets.unseen.family import DatasetFamily
-from nasbed.datasets.unseen.letters import Strings, black_on_white, from_grid, to_grid
-from nasbed.datasets.unseen.parameters import Several, Whole, image_counts
+from nasbed.datasets.unseen.families.family import DatasetFamily
+from nasbed.datasets.unseen.families.letters import Strings, black_on_white, from_grid, to_grid
+from nasbed.datasets.unseen.families.parameters import Several, Whole, image_counts
 from nasbed.datasets.unseen.sources.material import content, files_ending, open_material, sha256, text
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

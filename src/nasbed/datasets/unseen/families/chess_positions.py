@@ -14,10 +14,10 @@ from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.datasets.dataset import Images, Labels
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import PARTS, GeneratedDataset, GeneratedPart, positions_in
-from nasbed.datasets.unseen.chess_board import draw_board
 from nasbed.datasets.unseen.draws import Draws, Integers
-from nasbed.datasets.unseen.family import DatasetFamily
-from nasbed.datasets.unseen.parameters import Choice, Several, Whole, image_counts
+from nasbed.datasets.unseen.families.chess_board import draw_board
+from nasbed.datasets.unseen.families.family import DatasetFamily
+from nasbed.datasets.unseen.families.parameters import NamedChoice, Several, Whole, image_counts
 from nasbed.datasets.unseen.sources.chess_games import (
     PERCENT,
     RESULTS,
@@ -92,7 +92,7 @@ class Chess(DatasetFamily):
     shape = (12, 8, 8)
     parameters = (
         Several("players", PLAYERS, "whose games: how files begin", 1, "names", "[A-Za-z]+"),
-        Choice("label", "result", "what the label is", {name: rule.sentence for name, rule in LABELS.items()}),
+        NamedChoice("label", "result", "what the label is", {name: rule.sentence for name, rule in LABELS.items()}),
         Whole("last", PERCENT, "per cent of a game's positions that are used, the last ones", 1, 100),
         Whole("skip", 0, "per cent at the end of a game that are left out of these", 0, 99),
         *image_counts(49_998, 9_999, 9_999),

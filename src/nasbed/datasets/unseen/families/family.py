@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 from nasbed.core.errors import InvalidOption
 from nasbed.datasets.unseen.base import UnseenGenerator
-from nasbed.datasets.unseen.parameters import Parameter, chosen_settings
+from nasbed.datasets.unseen.families.parameters import FamilyParameter, chosen_settings
 
 
 class DatasetFamily(UnseenGenerator):
     """Datasets that differ in their parameters. A published dataset is a subclass with a ``preset``."""
 
-    parameters: ClassVar[tuple[Parameter, ...]]
+    parameters: ClassVar[tuple[FamilyParameter, ...]]
     preset: ClassVar[Mapping[str, Any]] = {}
     """The parameters of a published dataset that differ from the family's defaults."""
 

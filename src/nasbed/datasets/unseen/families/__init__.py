@@ -1,0 +1,1 @@
+"""Families of unseen datasets: generators with parameters, of which the published datasets are presets."""

@@ -159,10 +159,20 @@ def test_damaged_files_are_named(tmp_path: Path, new: NewDataset) -> None:
         (tmp_path / "x.json").write_bytes(content)
         with pytest.raises(BadFile, match=r"x\.json .*get it from the organiser again"):
             Commitment.from_file(tmp_path / "x.json")
-    revealed = json.loads((new.secret / "reveal.json").read_text()) | {"seed": "many"}
-    (tmp_path / "x.json").write_text(json.dumps(revealed))
-    with pytest.raises(BadFile, match=r"x\.json is not a recipe"):
-        DatasetRecipe.from_file(tmp_path / "x.json")
+    revealed = json.loads((new.secret / "reveal.json").read_text())
+    for change in ({"seed": "many"}, {"seed": 5}, {"settings": []}, {"sources": None}, {"salt": 1}):
+        (tmp_path / "x.json").write_text(json.dumps(revealed | change))
+        with pytest.raises(BadFile, match=r"x\.json is not a recipe"):
+            DatasetRecipe.from_file(tmp_path / "x.json")
+
+
+def test_a_commitment_that_leaves_a_file_out_is_refused(tmp_path: Path, new: NewDataset) -> None:
+    public = json.loads(new.commitment.read_text())
+    for name in public["files"]:
+        fewer = {other: digest for other, digest in public["files"].items() if other != name}
+        (tmp_path / "x.json").write_text(json.dumps(public | {"files": fewer}))
+        with pytest.raises(BadFile, match=r"x\.json is not a commitment: its files are"):
+            Commitment.from_file(tmp_path / "x.json")
 
 
 def test_commands_from_making_to_verifying(new: NewDataset, tmp_path: Path) -> None:
@@ -179,7 +189,7 @@ def test_commands_from_making_to_verifying(new: NewDataset, tmp_path: Path) -> N
         name: "not checked" if name == "test_y.npy" else "holds" for name in FILES
     }
     revealed = ("--data", folder, "--reveal", secret / "reveal.json", "--remake")
-    assert run_command("data", "verify", commitment, *revealed).stdout.endswith(": 0 of 15 checks fail\n")
+    assert run_command("data", "verify", commitment, *revealed).stdout.endswith(": 15 hold, 0 fail, 0 not checked\n")
     doubted = run_command("data", "verify", new.commitment, *revealed)
     assert doubted.returncode == 1 and "FAILS" in doubted.stdout
     for wrong in (("--set", "digit=3"), ("--set", "digits"), ("--genuine",)):

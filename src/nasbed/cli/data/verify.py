@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -52,11 +53,13 @@ def verify(
         if remake or source is not None:
             with row_bars() as report_progress:
                 checks += check_remade(promised, recipe, source, report_progress)
-    failures = sum(check.outcome == "FAILS" for check in checks)
+    counts = Counter(check.outcome for check in checks)
+    failures = counts["FAILS"]
     if json:
         print_json({"name": promised.name, "failures": failures, "checks": [asdict(check) for check in checks]})
     else:
         print_table(("what", "outcome", "SHA-256"), [(check.about, check.outcome, check.text) for check in checks])
-        typer.echo(f"\n{promised.name}: {failures} of {len(checks)} checks fail")
+        summary = f"{counts['holds']} hold, {failures} fail, {counts['not checked']} not checked"
+        typer.echo(f"\n{promised.name}: {summary}")
     if failures:
         raise typer.Exit(1)

@@ -24,6 +24,7 @@ from nasbed.datasets.unseen.families.family import DatasetFamily
 VERSION = 1
 WITHHELD = "test_y.npy"
 """The labels that contestants predict. Their plain SHA-256 would tell a contestant whether a guess is right."""
+COMMITTED = {*ARRAYS, "metadata"} - {WITHHELD}
 HOW = (
     "files: SHA-256 of each file. withheld: SHA-256 of the salt in reveal.json followed by the file. "
     "recipe: SHA-256 of reveal.json, which is published after the challenge."
@@ -53,10 +54,12 @@ class DatasetRecipe:
     @classmethod
     def from_file(cls, path: Path) -> DatasetRecipe:
         content = _object(path, cls.__slots__)
-        try:
-            return cls(**content | {"seed": int(content["seed"])})
-        except (ValueError, TypeError) as error:
-            raise BadFile(f"{path} is not a recipe: {error}; get it from the organiser again") from None
+        texts, tables = ("name", "family", "seed", "salt"), ("settings", "sources", "versions")
+        if not all(isinstance(content[key], str) for key in texts) or not content["seed"].isdecimal():
+            raise BadFile(f"{path} is not a recipe: {', '.join(texts)} are text; get it from the organiser again")
+        if not all(isinstance(content[key], dict) for key in tables):
+            raise BadFile(f"{path} is not a recipe: {', '.join(tables)} are objects; get it from the organiser again")
+        return cls(**content | {"seed": int(content["seed"])})
 
     def generator(self) -> DatasetFamily:
         return FAMILIES.get(self.family)(**self.settings)
@@ -81,11 +84,13 @@ class Commitment:
 
     @classmethod
     def from_file(cls, path: Path) -> Commitment:
+        """A commitment that leaves out a file of a dataset is refused: nothing would be compared with it."""
         content = _object(path, cls.__slots__)
-        try:
-            return cls(**content | {"withheld": content["withheld"][WITHHELD], "files": dict(content["files"])})
-        except (ValueError, TypeError, KeyError):
-            raise BadFile(f"{path} is not a commitment; get it from the organiser again") from None
+        files, withheld = content["files"], content["withheld"]
+        if not isinstance(files, dict) or set(files) != COMMITTED or not isinstance(withheld, dict):
+            names = ", ".join(sorted(COMMITTED))
+            raise BadFile(f"{path} is not a commitment: its files are {names}; get it from the organiser again")
+        return cls(**content | {"withheld": str(withheld.get(WITHHELD))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +154,19 @@ def check_remade(
         return [CommitmentCheck("made again", "not checked", text)]
     generator.check(generated)
     metadata = hashlib.sha256(public_metadata(generator, recipe.name)).hexdigest()
-    remade = {name: array_sha256(generated, name) for name in ARRAYS if name != WITHHELD} | {"metadata": metadata}
+    remade = {
+        "metadata": metadata,
+        WITHHELD: array_sha256(generated, WITHHELD, recipe.salt.encode()),
+        **{name: array_sha256(generated, name) for name in ARRAYS if name != WITHHELD},
+    }
     promised = {**commitment.files, WITHHELD: commitment.withheld}
-    remade[WITHHELD] = array_sha256(generated, WITHHELD, recipe.salt.encode())
-    return [_compared(f"{name}, made again", remade.get(name, ""), digest) for name, digest in promised.items()]
+    return [_compared(f"{name}, made again", remade[name], digest) for name, digest in promised.items()]
 
 
 def _compared(about: str, digest: str, committed: str) -> CommitmentCheck:
     if digest == committed:
         return CommitmentCheck(about, "holds", digest)
-    return CommitmentCheck(about, "FAILS", f"the commitment has {committed}, this is {digest or 'not made'}")
+    return CommitmentCheck(about, "FAILS", f"the commitment has {committed}, this is {digest}")
 
 
 def _object(path: Path, keys: tuple[str, ...]) -> dict[str, Any]:

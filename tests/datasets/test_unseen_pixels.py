@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -196,6 +197,13 @@ def test_the_written_folder_is_the_competitions_and_the_same_each_time(tmp_path:
     assert np.array_equal(origins["digits"], dataset.test.origins["digits"])
 
 
+def test_noise_in_place_of_mnist_is_said_and_has_no_figure_of_the_paper(tmp_path: Path) -> None:
+    write_unseen(SmallAdd(), made_of(SmallAdd)[0], tmp_path / "a", seed=0, progress=quiet)
+    metadata = json.loads((tmp_path / "a" / "metadata").read_text())
+    assert metadata["synthetic"] is True and "benchmark" not in metadata
+    assert "mnist has other images than the published one" in metadata["notes"][0]
+
+
 def test_wrong_labels_and_shared_digits_are_not_written(tmp_path: Path) -> None:
     dataset, _ = made_of(SmallAdd)
     dataset.valid.labels[0] = (dataset.valid.labels[0] + 1) % 20
@@ -230,6 +238,8 @@ def test_seed_0_gives_the_pinned_bytes(name: str, published_data: Callable[[str]
         pytest.skip(f"the raw material in {source} is another than that of the pinned digests")
     assert [len(part) for part in generated.parts.values()] == list(dataset.counts)
     assert write_unseen(dataset, generated, tmp_path / "made", seed=pinned.seed, progress=quiet) == pinned.arrays
+    metadata = json.loads((tmp_path / "made" / "metadata").read_text())
+    assert metadata["benchmark"] == dataset.benchmark and "synthetic" not in metadata
 
 
 def test_nothing_is_pinned_of_what_is_not_known() -> None:

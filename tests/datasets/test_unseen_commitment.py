@@ -160,7 +160,8 @@ def test_damaged_files_are_named(tmp_path: Path, new: NewDataset) -> None:
         with pytest.raises(BadFile, match=r"x\.json .*get it from the organiser again"):
             Commitment.from_file(tmp_path / "x.json")
     revealed = json.loads((new.secret / "reveal.json").read_text())
-    for change in ({"seed": "many"}, {"seed": 5}, {"settings": []}, {"sources": None}, {"salt": 1}):
+    changes: list[dict[str, Any]] = [{"seed": "many"}, {"seed": 5}, {"settings": []}, {"sources": None}, {"salt": 1}]
+    for change in changes:
         (tmp_path / "x.json").write_text(json.dumps(revealed | change))
         with pytest.raises(BadFile, match=r"x\.json is not a recipe"):
             DatasetRecipe.from_file(tmp_path / "x.json")

@@ -194,6 +194,7 @@ def test_geoclassing_reads_the_published_layout_and_needs_somebody_to_vouch_for_
         assert metadata.get("synthetic", False) is synthetic and "benchmark" not in metadata
         text = card(GeoClassing(), dataset, 0, {})
         assert ("made from synthetic sources" in text) is synthetic and "80.33" not in text
+        assert ("Its maker vouches, with --genuine" in text) is not synthetic
 
 
 def test_geoclassing_keeps_the_papers_figure_only_at_the_published_size(published_layout: Path) -> None:

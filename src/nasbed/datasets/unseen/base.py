@@ -17,6 +17,7 @@ from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.draws import Draws, Integers
 
 PARTS = ("train", "valid", "test")
+VOUCHED = "Its maker vouches, with --genuine, that the material is the published one; no digest shows it."
 CITATION = (
     "Geada, Towers et al., Insights from the use of previously unseen neural architecture search datasets, CVPR 2024"
 )
@@ -129,7 +130,9 @@ class UnseenGenerator(ABC):
         generated = self._generate(source, Draws(seed, self.name), progress)
         if genuine and generated.substitute:
             raise BadFile(f"--genuine does not apply to {source}: {generated.substitute}; omit it")
-        if not (genuine or self.recognises_material or generated.substitute):
+        if genuine:
+            return replace(generated, notes=(*generated.notes, VOUCHED))
+        if not (self.recognises_material or generated.substitute):
             return replace(generated, substitute="nobody vouched for the material with --genuine")
         return generated
 

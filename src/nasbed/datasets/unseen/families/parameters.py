@@ -139,9 +139,7 @@ def chosen_settings(owner: str, parameters: Sequence[FamilyParameter], settings:
     known = {parameter.key: parameter for parameter in parameters}
     for key in settings:
         if key not in known:
-            raise UnknownName(
-                f"{owner} has no parameter {key!r}; {nearest(key, known)}; its parameters: {', '.join(known)}"
-            )
+            raise UnknownName(f"{owner} has no parameter {key!r}; {nearest(key, known)}")
     return {key: parameter.read(settings.get(key, parameter.default)) for key, parameter in known.items()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,7 @@ def test_baseline_on_a_folder_is_shown_beside_the_paper_and_added_to_a_file(fold
     assert result["versions"]["torch"] == torch.__version__ and result["recipe"]["name"] == "unseen"
     page = run("unseen", str(out), "--out", str(tmp_path / "page"), "--format", "svg")
     accuracy = json.loads(first)["test_accuracy"]
+    assert "1 are your own" in page and "93.48" not in page  # that of AddNIST is replaced
     assert f"{accuracy:.2f} [1×1]*" in page and "Table 3" in page and "64 + 20 + 20 images" in page
     assert (tmp_path / "page" / "report.html").is_file()
 
@@ -116,7 +118,9 @@ def test_user_errors_are_one_line(arguments: tuple[str, ...], message: str) -> N
     assert "\n" not in str(caught.value)
 
 
-def test_study_without_results_prints_what_is_published() -> None:
+def test_study_without_arguments_shows_what_is_published_and_what_comes_with_the_package() -> None:
     printed = run("unseen")
-    assert "Measured here: 0 of the 96" in printed and "Chesseract" in printed
+    count = re.search(r"Measured here: (\d+) of the 96", printed)
+    assert count is not None and int(count[1]) >= 20 and "93.48 [1×64]" in printed and "Chesseract" in printed
+    assert "Measured here: 0 of the 96" in run("unseen", "--only-mine")
     assert json.loads(run("unseen", "--json"))["published"]["best"]["geoclassing"]["competition"] == 96.08

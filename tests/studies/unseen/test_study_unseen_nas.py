@@ -39,7 +39,7 @@ def test_methods_are_run_once_shown_beside_the_paper_and_compared(
     """Processes that run several at a time have a test of their own."""
     monkeypatch.setattr("nasbed.core.execution.LocalEngine", lambda processes: SerialEngine())
     file = tmp_path / "r.jsonl"
-    shared = ("--datasets", str(folder), "--results", str(file), *SMALL.split())
+    shared = ("--datasets", str(folder), "--results", str(file), "--only-mine", *SMALL.split())
     result = run("--nas", "pc-darts, gdas", "--set", "supernet.batch=32", *shared)
     assert "2 results were added" in result.stderr and "gutenberg, pc-darts 0: search" in result.stderr
     assert (tmp_path / "r.jsonl.checkpoints").is_dir()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 import pytest
 
+from nasbed.core.home import embedded_home
 from nasbed.experiments.unseen.results import UnseenResult, read_results
 from nasbed.studies.unseen.figures import found_chart
 from nasbed.studies.unseen.study import UnseenStudy, unseen_study
 from nasbed.studies.unseen.tables import found_lines, found_table
 
-RESULTS = read_results([Path(__file__).parents[3] / "docs" / "results" / "unseen-nas.jsonl"])
+RESULTS = read_results([embedded_home() / "results" / "unseen-nas.jsonl"])
 STUDY = unseen_study(RESULTS)
 
 

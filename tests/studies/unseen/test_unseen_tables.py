@@ -10,8 +10,9 @@ import pytest
 
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.experiments.unseen.published import METHODS, disagreements, published, remarks
-from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results
+from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results, shipped_results
 from nasbed.studies.unseen.study import unseen_study
+from nasbed.studies.unseen.tables import outcome
 
 RESULT = UnseenResult(
     dataset="addnist", model="resnet18", epochs=64, seed=0, status="ok", test_accuracy=91.0, dataset_hash="a"
@@ -107,6 +108,28 @@ def test_study_never_mixes_settings_and_says_what_it_left_out() -> None:
     assert unseen_study(results, epochs=4).cells["addnist", "resnet18"].mean == 50.0
     with pytest.raises(InvalidOption, match="there are results of 4, 64"):
         unseen_study(results, epochs=5)
+
+
+def test_own_results_replace_shipped_ones_of_the_same_dataset_and_model() -> None:
+    own = [replace(RESULT, epochs=1, test_accuracy=30.0)]
+    shipped = [RESULT, replace(RESULT, model="vgg16", test_accuracy=80.0)]
+    study = unseen_study(own, shipped=shipped)
+    assert {model: (cell.mean, cell.shipped) for (_, model), cell in study.cells.items()} == {
+        "resnet18": (30.0, False),  # though it has fewer epochs
+        "vgg16": (80.0, True),
+    }
+    assert study.sources == (1, 1) and not study.notes
+    assert "2 of the 96 accuracies" in outcome(study)[0] and "1 are your own, 1 come with nasbed" in outcome(study)[0]
+    selected = unseen_study(own, shipped=shipped, epochs=64)
+    assert selected.cells["addnist", "resnet18"].shipped and selected.sources == (2, 0)
+
+
+def test_shipped_results_are_ok_and_of_the_papers_images() -> None:
+    paper, results = published(), shipped_results()
+    assert len(results) >= 172 and all(result.status == "ok" for result in results)
+    for result in results:
+        assert result.images == paper.images.get(result.dataset, result.images)
+    assert not [note for note in unseen_study([], shipped=results).notes if "occurs twice" in note]
 
 
 def test_study_finds_the_best_of_the_measured_as_table_3_does() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from nasbed.core.errors import BadFile, shorten
 from nasbed.core.execution.journal import SharedJournal, append_line, read_lines
+from nasbed.core.home import embedded_home
 from nasbed.core.status import Status
 
 FORMAT = 1
@@ -134,6 +135,11 @@ def read_results(paths: Iterable[Path]) -> list[UnseenResult]:
             raise BadFile(f"the results {path} are not text in UTF-8; name another file") from None
         results += [_result(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
     return results
+
+
+def shipped_results() -> list[UnseenResult]:
+    """The measurements that come with nasbed: every line of every ``.jsonl`` file in ``embedded/results``."""
+    return read_results(sorted((embedded_home() / "results").glob("*.jsonl")))
 
 
 _KINDS: dict[str, tuple[type, ...]] = {

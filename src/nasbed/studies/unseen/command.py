@@ -39,8 +39,15 @@ NasMethods = Annotated[
 def unseen(
     results: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[RESULTS]...", help="Files written by 'nasbed data baseline --out' or by --nas."),
+        typer.Argument(
+            metavar="[RESULTS]...",
+            help="Your own results: files written by 'nasbed data baseline --out' or by --nas. They replace those that "
+            "come with nasbed for the same dataset and model.",
+        ),
     ] = None,
+    only_mine: Annotated[
+        bool, typer.Option("--only-mine", help="Leave out the measurements that come with nasbed.")
+    ] = False,
     out: OptionalOut = None,
     epochs: Annotated[
         int | None,
@@ -114,14 +121,15 @@ def unseen(
     ] = 1,
     json: Json = False,
 ) -> None:
-    """Print the published accuracies on the eight unseen datasets beside your own measurements.
+    """Print the published accuracies on the eight unseen datasets beside measured ones: those that come with nasbed,
+    and your own.
 
     With --nas, methods first search on datasets, and the architectures found are trained from scratch. Repeat an
     interrupted command to resume it. Results of different budgets are never mixed.
 
     Example: nasbed study unseen
 
-    Example: nasbed study unseen results.jsonl --out unseen
+    Example: nasbed study unseen results.jsonl --only-mine --out unseen
 
     Example: nasbed study unseen --nas pc-darts,bonsai-net --datasets AddNIST --results results.jsonl --train-seeds 3
 
@@ -169,10 +177,10 @@ def unseen(
         _measure(plan, datasets, file, folder, device=device, threads=threads, processes=processes)
         files += [file] if file not in files else []
 
-    from nasbed.experiments.unseen.results import read_results
+    from nasbed.experiments.unseen.results import read_results, shipped_results
     from nasbed.studies.unseen.study import unseen_study
 
-    study = unseen_study(read_results(files), epochs=epochs)
+    study = unseen_study(read_results(files), shipped=[] if only_mine else shipped_results(), epochs=epochs)
     if out is not None:
         from nasbed.studies.unseen.page import write_unseen_report
 

@@ -59,6 +59,7 @@ def write_unseen_report(study: UnseenStudy, folder: str | Path, *, formats: Iter
             "What was studied",
             {
                 "published": study.paper.source,
+                "measured": f"{study.sources[0]} results that come with nasbed, {study.sources[1]} of your own",
                 "not shown": "; ".join(study.notes) or "nothing",
                 "diverged": sum(cell.diverged for cell in study.cells.values()),
             },

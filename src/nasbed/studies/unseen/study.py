@@ -23,7 +23,7 @@ class ResultCell:
     """The test accuracy of a model on a dataset over seeds, in per cent; ``std`` is None with a single seed.
 
     For a NAS method, ``architectures`` counts the architectures found, ``search`` has the settings of the search and
-    ``skeleton`` those of the trained network.
+    ``skeleton`` those of the trained network. ``shipped`` says that the measurement came with nasbed.
     """
 
     dataset: str
@@ -38,6 +38,7 @@ class ResultCell:
     architectures: int = 0
     search: Mapping[str, Any] = field(default_factory=dict)
     skeleton: Mapping[str, Any] = field(default_factory=dict)
+    shipped: bool = False
 
     @property
     def difference(self) -> float | None:
@@ -52,12 +53,14 @@ class ResultCell:
 @dataclass(frozen=True, slots=True)
 class UnseenStudy:
     """The published tables and, by dataset and model, the measured cells. ``notes`` are about results that do not
-    count. ``comparisons`` are found architectures against random ones, also on datasets that the paper lacks."""
+    count. ``comparisons`` are found architectures against random ones, also on datasets that the paper lacks.
+    ``sources`` is how many results came with nasbed, and how many are the user's own."""
 
     paper: PublishedTables
     cells: dict[tuple[str, str], ResultCell]
     notes: tuple[str, ...]
     comparisons: tuple[ChanceComparison, ...] = ()
+    sources: tuple[int, int] = (0, 0)
 
     def measured(self, columns: Sequence[str]) -> list[str]:
         """The measured models of these columns, in the order of the columns."""
@@ -100,12 +103,28 @@ class UnseenStudy:
         return max(cells, key=lambda cell: cell.mean, default=None)
 
 
-def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) -> UnseenStudy:
-    """Combine results of several seeds; ``epochs`` selects results of that budget.
+def unseen_study(
+    own: Sequence[UnseenResult], *, shipped: Sequence[UnseenResult] = (), epochs: int | None = None
+) -> UnseenStudy:
+    """Combine results of several seeds.
 
     Results of different bytes, recipes or budgets are never mixed. Of several settings for a dataset and a model, the
     one with the most epochs counts; then the one with the most epochs of search, with the most trainings, the last.
+
+    Args:
+        own: The user's results.
+        shipped: Results that come with nasbed. They are shown where the user has none for a dataset and a model.
+        epochs: Select results of this budget.
     """
+    _check_epochs([*shipped, *own], epochs)
+    own = [result for result in own if epochs is None or result.epochs == epochs]
+    replaced = {(result.dataset, result.model) for result in own}
+    shipped = [
+        result
+        for result in shipped
+        if (epochs is None or result.epochs == epochs) and (result.dataset, result.model) not in replaced
+    ]
+    results = [*shipped, *own]
     paper = published()
     stand_ins = {model for models in paper.stand_in.values() for model in models}
     paper_models = {*paper.cnn_titles, *paper.nas_titles, *stand_ins}
@@ -117,14 +136,11 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
             absent[result.dataset] += 1
         elif not (result.model in paper_models or result.search):
             absent[f"{result.model} on {result.dataset}"] += 1
-        elif epochs is None or result.epochs == epochs:
+        else:
             by_seed = settings.setdefault(result.setting, {})
             if result.seeds in by_seed:
                 notes.append(f"{_setting_name(result)}, {_seed_names(result)}: occurs twice, the last counts")
             by_seed[result.seeds] = result
-    if epochs is not None and results and not any(result.epochs == epochs for result in results):
-        had = ", ".join(map(str, sorted({result.epochs for result in results})))
-        raise InvalidOption(f"no result has {epochs} epochs, there are results of {had}; choose one")
     selection: dict[tuple[str, str], list[UnseenResult]] = {}
     for by_seeds in settings.values():
         group = list(by_seeds.values())
@@ -155,11 +171,17 @@ def unseen_study(results: Sequence[UnseenResult], *, epochs: int | None = None) 
             architectures=len({result.search_seed for result in converged if result.search}),
             search=group[0].search,
             skeleton=group[0].recipe.get("skeleton", {}),
+            shipped=key not in replaced,
         )
     for name, count in absent.items():
         notes.append(f"{name}, {count} result{'s' if count > 1 else ''}: not in the paper's tables")
-    selected = [result for result in results if epochs is None or result.epochs == epochs]
-    return UnseenStudy(paper, cells, tuple(notes), tuple(chance_comparisons(selected)))
+    return UnseenStudy(paper, cells, tuple(notes), tuple(chance_comparisons(results)), (len(shipped), len(own)))
+
+
+def _check_epochs(results: Sequence[UnseenResult], epochs: int | None) -> None:
+    if epochs is not None and results and not any(result.epochs == epochs for result in results):
+        had = ", ".join(map(str, sorted({result.epochs for result in results})))
+        raise InvalidOption(f"no result has {epochs} epochs, there are results of {had}; choose one")
 
 
 def _weight(group: Sequence[UnseenResult]) -> tuple[int, int, int]:

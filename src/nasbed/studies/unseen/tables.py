@@ -87,9 +87,7 @@ def cell_text(cell: ResultCell | None, *, marked: bool = True) -> str:
 def outcome(study: UnseenStudy) -> list[str]:
     """The outcome in sentences: the differences from the published accuracies, and what was not measured."""
     cells = [cell for cell in study.cells.values() if cell.difference is not None]
-    total = sum(len(row) for table in (study.paper.cnn, study.paper.nas) for row in table.values())
-    covered = {(cell.dataset, study.paper.column_of(cell.model)) for cell in cells}
-    lines = [f"Measured here: {len(covered)} of the {total} accuracies of tables 1 and 2."]
+    lines = [_coverage(study, cells)]
     if cells:
         apart = [abs(cell.difference or 0.0) for cell in cells]
         large = sorted((cell for cell in cells if cell.large), key=lambda cell: -abs(cell.difference or 0.0))
@@ -115,6 +113,27 @@ def outcome(study: UnseenStudy) -> list[str]:
         if cell.images and cell.images != expected:
             lines.append(f"{_cell_name(study, cell)}: {_parts(cell.images)} images, the paper has {_parts(expected)}.")
     return lines
+
+
+def _coverage(study: UnseenStudy, cells: Sequence[ResultCell]) -> str:
+    """How many of the paper's accuracies are measured, by table, and how many of these the user measured."""
+    paper = study.paper
+
+    def covered(columns: Mapping[str, str], measured: Sequence[ResultCell]) -> int:
+        places = {(cell.dataset, paper.column_of(cell.model)) for cell in measured}
+        return sum(column in columns for _, column in places)
+
+    tables = (paper.cnn_titles, paper.nas_titles)
+    counts = [covered(columns, cells) for columns in tables]
+    totals = [len(columns) * len(paper.datasets) for columns in tables]
+    own = sum(covered(columns, [cell for cell in cells if not cell.shipped]) for columns in tables)
+    parts = ", ".join(
+        f"{count} of {total} in table {number}"
+        for number, (count, total) in enumerate(zip(counts, totals, strict=True), 1)
+    )
+    shipped = sum(counts) - own
+    origin = f" {own} are your own, {shipped} come with nasbed." if own and shipped else ""
+    return f"Measured here: {sum(counts)} of the {sum(totals)} accuracies of tables 1 and 2 ({parts}).{origin}"
 
 
 def budget_lines(study: UnseenStudy) -> list[str]:
@@ -230,6 +249,7 @@ def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
                     "architectures": cell.architectures,
                     "search": cell.search,
                     "skeleton": cell.skeleton,
+                    "shipped": cell.shipped,
                 }
                 for cell in study.cells.values()
             ],
@@ -239,6 +259,7 @@ def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
             "comparison": comparison_lines(study),
             "paper": paper_lines(study),
             "notes": study.notes,
+            "results": {"shipped": study.sources[0], "own": study.sources[1]},
         }
     )
     return numbers

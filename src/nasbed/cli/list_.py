@@ -128,15 +128,21 @@ def presets(
     name: Annotated[str | None, typer.Argument(help="Show every setting of this preset with its source.")] = None,
     json: Json = False,
 ) -> None:
-    """List the settings that papers have for search methods (nasbed run) and surrogate models (nasbed fit).
+    """List the settings that papers have for search methods (nasbed run), surrogate models (nasbed fit) and one-shot
+    methods (nasbed oneshot, nasbed study unseen).
 
     Example: nasbed list presets nb101
     """
     from nasbed.core.errors import UnknownName, nearest
+    from nasbed.oneshot.presets import SEARCH_PRESETS
     from nasbed.optimizers.presets import METHOD_PRESETS
     from nasbed.surrogates.presets import MODEL_PRESETS
 
-    uses = {"nasbed run --preset": METHOD_PRESETS, "nasbed fit --preset": MODEL_PRESETS}
+    uses = {
+        "nasbed run --preset": METHOD_PRESETS,
+        "nasbed fit --preset": MODEL_PRESETS,
+        "nasbed oneshot --preset": SEARCH_PRESETS,
+    }
     listing = [(registry.get(key), use) for use, registry in uses.items() for key in registry]
     if name is None:
         columns = ("name", "paper", "for", "use")

@@ -48,6 +48,15 @@ ModelPreset = Annotated[
         help="Take the model's settings from the paper: table-6 or appendix-b, see 'nasbed list presets'. --set wins.",
     ),
 ]
+SearchPreset = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        show_default=False,
+        help="Take the method's search and training from its own paper: paper, see 'nasbed list presets paper'. Other "
+        "options win over it.",
+    ),
+]
 MetricKey = Annotated[
     str | None,
     typer.Option("--metric", metavar="KEY", show_default="the validation metric", help="The metric to predict."),

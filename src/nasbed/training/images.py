@@ -31,7 +31,7 @@ class TrainingImages:
     def __init__(self, dataset: Dataset, recipe: Recipe, device: torch.device | str = "cpu") -> None:
         self.split = recipe_split(dataset, recipe)
         self.side = dataset.shape[1:]
-        self.padding, self.cutout = recipe.crop_padding, recipe.cutout
+        self.padding, self.cutout, self._split = recipe.crop_padding, recipe.cutout, recipe.split
         channels = (1, -1, 1, 1)
         self.scale = dataset.scale
         self.mean = torch.tensor(dataset.mean, dtype=torch.float32, device=device).view(channels)
@@ -47,6 +47,10 @@ class TrainingImages:
             "valid": part(dataset.train.images[self.split.valid], dataset.train.labels[self.split.valid]),
             "test": part(dataset.test.images, dataset.test.labels),
         }
+
+    def suit(self, recipe: Recipe) -> bool:
+        """Whether another recipe divides, pads and cuts out as that which these were made for."""
+        return (self.padding, self.cutout, self._split) == (recipe.crop_padding, recipe.cutout, recipe.split)
 
     def __len__(self) -> int:
         """The images to train on."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from nasbed.terminal.output import Json, print_json
+from nasbed.terminal.report_options import SearchPreset
 from nasbed.terminal.training_options import Device, Threads
 
 LIST = "list"
@@ -39,6 +40,7 @@ def oneshot(
     epoch_images: Annotated[
         int | None, typer.Option(min=1, show_default="all", help="The number of images per epoch, from each half.")
     ] = None,
+    preset: SearchPreset = "",
     seed: Annotated[
         int, typer.Option(min=0, help="The seed of the weights, the parameters and the order of the images.")
     ] = 0,
@@ -61,7 +63,9 @@ def oneshot(
     train: Annotated[
         str | None,
         typer.Option(
-            metavar="RECIPE", help="Train the result from scratch by this recipe, from 'nasbed list recipes'."
+            metavar="RECIPE",
+            help="Train the result from scratch by this recipe, from 'nasbed list recipes', or by 'preset', the "
+            "training of the --preset.",
         ),
     ] = None,
     out: Annotated[
@@ -102,6 +106,8 @@ def oneshot(
 
     Example: nasbed oneshot darts --dataset addnist --stop eigenvalue --device cuda --precision bfloat16
 
+    Example: nasbed oneshot pc-darts --dataset cifar10 --preset paper --device cuda --train preset
+
     Example: nasbed oneshot bonsai-net --dataset digits --set cells=nr --set learning_rate=0.1 --train small
     """
     from nasbed.networks import check_torch
@@ -112,11 +118,17 @@ def oneshot(
     if method == LIST:
         print_methods(json=json)
         return
-    from nasbed.cli.oneshot.request import SearchRequest, check_refused, read_settings
-    from nasbed.cli.oneshot.search import check_recipe, finished_search, resumable, run_search, train_architecture
+    from nasbed.cli.oneshot.request import SearchRequest, check_refused, read_preset, read_settings
+    from nasbed.cli.oneshot.search import (
+        check_recipe,
+        chosen_recipe,
+        finished_search,
+        resumable,
+        run_search,
+        train_architecture,
+    )
     from nasbed.datasets.opening import open_dataset
     from nasbed.oneshot import METHODS
-    from nasbed.training import load_recipe
     from nasbed.training.devices import chosen_device
 
     kind = METHODS.get(method)
@@ -125,10 +137,11 @@ def oneshot(
     options |= {"epoch_images": epoch_images, "cells": cells}
     options = {name: value for name, value in options.items() if value is not None}
     torch_device = chosen_device(device)
-    settings, method_options = read_settings(method, kind, options, set_ or [], stop)
-    name = kind.searched_space(space, settings)
-    recipe = None if train is None else kind.training_recipe(load_recipe(train), settings)
     images = open_dataset(dataset)
+    base = read_preset(preset, method, images.name, space)
+    settings, method_options = read_settings(method, kind, options, set_ or [], stop, base)
+    name = kind.searched_space(space, settings)
+    recipe = None if train is None else kind.training_recipe(chosen_recipe(train, base), settings)
     if recipe is not None:
         check_recipe(name, images, recipe)
     parts = (method, name, images.name, str(seed)) if kind.chooses_space else (method, images.name, str(seed))
@@ -139,7 +152,8 @@ def oneshot(
         outcome = None
         if recipe is not None and record.searched.architecture is not None:
             outcome = train_architecture(record.searched.architecture, request, recipe)
+    described = {} if base is None else {"name": base.name, "changed": base.changed(settings, None)}
     if json:
-        print_json(plain_search(record, folder) | {"trained": outcome})
+        print_json(plain_search(record, folder) | {"trained": outcome, "preset": described})
     else:
-        print_search(record, kind.wording(name, settings), folder, outcome)
+        print_search(record, kind.wording(name, settings), folder, outcome, described)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import typer
 
 from nasbed.cli.oneshot.request import set_defaults
 from nasbed.cli.oneshot.search import CELLS, RECORD, RESULTS
+from nasbed.experiments.unseen.preset_text import preset_text
 from nasbed.oneshot import METHODS
 from nasbed.oneshot.record import SearchRecord
 from nasbed.oneshot.search_text import SearchWording
@@ -51,7 +53,22 @@ def plain_search(record: SearchRecord, folder: Path) -> dict[str, Any]:
     }
 
 
-def print_search(record: SearchRecord, wording: SearchWording, folder: Path, outcome: dict[str, Any] | None) -> None:
+def print_search(
+    record: SearchRecord,
+    wording: SearchWording,
+    folder: Path,
+    outcome: dict[str, Any] | None,
+    preset: Mapping[str, Any],
+) -> None:
+    """Print a finished search.
+
+    Args:
+        record: The search.
+        wording: How searches of this kind are described.
+        folder: Where it is stored.
+        outcome: How the result was trained, if it was.
+        preset: The preset of the settings, and what it has where they differ; empty without one.
+    """
     searched = record.searched
     fields: dict[str, object] = {
         "method": record.method,
@@ -64,6 +81,8 @@ def print_search(record: SearchRecord, wording: SearchWording, folder: Path, out
         "architectures": f"{len({epoch.architecture for epoch in searched.epochs})} different",
         "search time": f"{searched.search_time_s:.1f} s",
     }
+    if text := preset_text(preset, search_epochs=record.settings.epochs, epochs=0):
+        fields["settings"] = text
     if searched.architecture is not None:
         fields |= wording.summary(searched)
     if outcome is not None:

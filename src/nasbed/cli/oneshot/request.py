@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,9 @@ import torch
 from nasbed.core.errors import InvalidOption, nearest, shorten
 from nasbed.datasets.dataset import Dataset
 from nasbed.oneshot import STOPPING_RULES, OneShotSettings, SearchSettings
+from nasbed.oneshot.method_options import option_defaults
 from nasbed.oneshot.methods.base import OneShotMethod, SupernetMethod
+from nasbed.oneshot.presets import SEARCH_PRESETS, MethodPreset, method_preset
 from nasbed.terminal.settings import settings_by_key
 
 OWN_OPTIONS = frozenset({"epochs", "channels", "batch", "epoch_images", "precision"})
@@ -44,8 +45,23 @@ def check_refused(method: str, kind: type[OneShotMethod[Any]], options: dict[str
             raise InvalidOption(f"{name} is not for {method}, which {reason}")
 
 
+def read_preset(name: str, method: str, dataset: str, space: str | None) -> MethodPreset | None:
+    """The preset of a method on a dataset, None without a name. Presets of supernets are for the DARTS space."""
+    if not name:
+        return None
+    preset = method_preset(SEARCH_PRESETS.get(name), method, dataset)
+    if space not in (None, "darts"):
+        raise InvalidOption(f"the preset {name} is for the space darts, got {space}; omit --preset or --space")
+    return preset
+
+
 def read_settings(
-    method: str, kind: type[OneShotMethod[Any]], options: dict[str, Any], texts: list[str], stop: str | None
+    method: str,
+    kind: type[OneShotMethod[Any]],
+    options: dict[str, Any],
+    texts: list[str],
+    stop: str | None,
+    preset: MethodPreset | None = None,
 ) -> tuple[OneShotSettings, dict[str, Any]]:
     """The settings of a search and the options of its method.
 
@@ -55,6 +71,7 @@ def read_settings(
         options: Settings that have options of their own, as far as they were given.
         texts: The values of ``--set``.
         stop: The stopping rule.
+        preset: Settings and options that hold where none are given.
     """
     names = set(kind.settings.names())
     if refused := [name for name in options if name not in names]:
@@ -66,7 +83,8 @@ def read_settings(
     if stop == "eigenvalue" and not settings.setdefault("eigenvalue_images", options.get("batch", BATCH)):
         raise InvalidOption("--stop eigenvalue needs eigenvalues; omit supernet.eigenvalue_images=0")
     try:
-        return kind.settings(**options, **settings), method_options
+        base, base_options = ({}, {}) if preset is None else (preset.search, preset.options)
+        return kind.settings(**(base | options | settings)), base_options | method_options
     except TypeError as error:
         prefix = kind.settings_prefix
         owner, remedy = ("the supernet", f"what begins with {prefix}") if prefix else (method, "its settings")
@@ -119,22 +137,6 @@ def _fits(value: Any, default: Any) -> bool:
     if isinstance(default, int):
         return value is None or isinstance(value, int)
     return isinstance(value, int | float) if isinstance(default, float) else isinstance(value, type(default))
-
-
-def option_defaults(kind: type) -> dict[str, Any]:
-    """The keywords of a method: its own, and those of its base classes if it passes others on."""
-    defaults: dict[str, Any] = {}
-    for owner in kind.__mro__:
-        if owner is object or "__init__" not in vars(owner):
-            continue
-        parameters = inspect.signature(vars(owner)["__init__"]).parameters.values()
-        for parameter in parameters:
-            optional = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is not parameter.empty
-            if optional and parameter.name != "seed":
-                defaults.setdefault(parameter.name, parameter.default)
-        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-            break
-    return defaults
 
 
 def set_defaults(kind: type[OneShotMethod[Any]]) -> dict[str, Any]:

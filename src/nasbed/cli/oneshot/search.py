@@ -24,17 +24,30 @@ from nasbed.datasets.dataset import Dataset
 from nasbed.drawing.cells import save_cells
 from nasbed.oneshot import STOPPING_RULES, SearchEpoch, search
 from nasbed.oneshot.export import export_search
+from nasbed.oneshot.presets import MethodPreset
 from nasbed.oneshot.record import SearchRecord, read_record, versions_used, write_record
 from nasbed.oneshot.search_text import SearchWording
 from nasbed.spaces import space as named_space
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import LINE_S, epoch_bar, note
+from nasbed.training import load_recipe
 from nasbed.training.devices import threads_used
 from nasbed.training.loop import check_drop_path, train
 from nasbed.training.network_factory import recipe_network
 from nasbed.training.recipe import Recipe
 
+PRESET = "preset"
+"""What ``--train`` calls the training of a preset."""
 RECORD, CHECKPOINT, CELLS, RESULTS, TRAINED = "search.json", "search.ckpt", "cells.svg", "results", "trained.json"
+
+
+def chosen_recipe(name: str, preset: MethodPreset | None) -> Recipe:
+    """The recipe that ``--train`` means: one by its name or file, or the preset's training."""
+    if name != PRESET:
+        return load_recipe(name)
+    if preset is None:
+        raise InvalidOption("--train preset is the training of a preset; add --preset paper, or name a recipe")
+    return preset.recipe()
 
 
 def check_recipe(space: str, images: Dataset, recipe: Recipe) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, UnknownName, nearest
+from nasbed.core.json_values import plain
 from nasbed.oneshot import METHODS, OneShotSettings, settings_type
 from nasbed.spaces import registered_id
 from nasbed.spaces import space as registered_space
@@ -55,16 +56,19 @@ class NasBudget:
     """How methods search, and the network around the architecture that is trained.
 
     ``searches`` has the settings of each type that methods have. The network that is trained has ``channels`` channels
-    and ``cells`` cells, where its space lets them be set; in Bonsai's it has the cells of the search.
+    and ``cells`` cells, where its space lets them be set; in Bonsai's it has the cells of the search. ``options`` has
+    options of methods other than their defaults, by method.
     """
 
     searches: tuple[OneShotSettings, ...] = field(
         default_factory=lambda: tuple(
-            _settings(kind, kind.of_budget({"channels": 16}, search_cells=8, cells=8), {}) for kind in settings_types()
+            build_settings(kind, kind.of_budget({"channels": 16}, search_cells=8, cells=8), {})
+            for kind in settings_types()
         )
     )
     channels: int = 16
     cells: int = 8
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def alike(
@@ -103,7 +107,7 @@ class NasBudget:
         if unknown := [owner for owner in settings if owner not in owners]:
             raise InvalidOption(f"a setting belongs to {' or '.join(owners)}, got {unknown[0]!r}; change its owner")
         searches = (
-            _settings(
+            build_settings(
                 kind, kind.of_budget(shared, search_cells=search_cells, cells=cells), settings.get(kind.owner) or {}
             )
             for kind in types
@@ -125,8 +129,13 @@ class NasBudget:
     def search(self, method: str) -> dict[str, Any]:
         """Everything that determines the result of a method except the dataset and the seed, in JSON form."""
         searcher, settings = self._searcher(method), self.settings(method)
+        options = self.options.get(method)
         decisive = searcher.random_settings(settings) if is_random(method) else settings.plain()
-        return {"space": registered_id(self.space(method)), **decisive}
+        return {
+            "space": registered_id(self.space(method)),
+            **decisive,
+            **({"options": plain(options)} if options else {}),
+        }
 
     def random_architecture(self, method: str, rng: np.random.Generator) -> Architecture:
         """A random architecture of a method's space; one of Bonsai's is of the budget's size."""
@@ -144,13 +153,14 @@ class NasBudget:
         skeleton = {name: value for name, value in sizes.items() if name in names}
         return replace(recipe, skeleton={**skeleton, **self._searcher(method).network_settings(self.settings(method))})
 
-    def _searcher(self, method: str) -> type[OneShotMethod[Any]]:
-        """The method itself; for a random search, the first method that searches the same space."""
+    def searcher(self, method: str) -> str:
+        """The name of the method itself; for a random search, of the first method that searches the same space."""
         if not is_random(method):
-            return METHODS.get(method)
-        return next(
-            kind for kind in map(METHODS.get, _one_shot_methods()) if random_method(self._space_of(kind)) == method
-        )
+            return method
+        return next(name for name in _one_shot_methods() if random_method(self._space_of(METHODS.get(name))) == method)
+
+    def _searcher(self, method: str) -> type[OneShotMethod[Any]]:
+        return METHODS.get(self.searcher(method))
 
     def _settings_of(self, kind: type[OneShotMethod[Any]]) -> OneShotSettings:
         return next((own for own in self.searches if type(own) is kind.settings), None) or kind.settings()
@@ -169,7 +179,8 @@ def _one_shot_methods() -> list[str]:
     return [*paper, *(name for name in METHODS if name not in paper)]
 
 
-def _settings(kind: type[OneShotSettings], values: Mapping[str, Any], more: Mapping[str, Any]) -> OneShotSettings:
+def build_settings(kind: type[OneShotSettings], values: Mapping[str, Any], more: Mapping[str, Any]) -> OneShotSettings:
+    """Settings of a type with these values; ``more`` are a user's, which win, and whose names are checked."""
     owner = kind.owner
     if unknown := sorted(set(more) - set(kind.names())):
         raise InvalidOption(f"{owner} has no setting {unknown[0]!r}; {nearest(unknown[0], kind.names())}")

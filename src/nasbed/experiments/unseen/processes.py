@@ -20,7 +20,6 @@ from nasbed.datasets.opening import open_dataset
 from nasbed.experiments.unseen.budget import is_random
 from nasbed.experiments.unseen.nas import trained
 from nasbed.experiments.unseen.results import ResultsFile, UnseenResult
-from nasbed.experiments.unseen.run import NasRun
 from nasbed.experiments.unseen.runs import Bar, NasPlan, check_folders, earlier_outcome, no_bar
 from nasbed.experiments.unseen.search import SearchOutcome, searched
 from nasbed.training.images import TrainingImages
@@ -170,14 +169,14 @@ class _Work:
         name, method, search_seed = task.search
         if name != self._name or self._dataset is None:
             self._name, self._dataset, self._images = name, open_dataset(name), None
-        run = NasRun(method, self._dataset, self.plan.recipe, self.plan.budget, search_seed, self.plan.epochs)
+        run = self.plan.run(method, self._dataset, search_seed)
         checkpoint = run.checkpoint(self.checkpoints)
         outcome = self.earlier.get(task.search) or searched(
             run, device=self.device, checkpoint=checkpoint, record=run.record(self.searches)
         )
         if task.seed is None:
             return None
-        if self._images is None:
+        if self._images is None or not self._images.suit(run.recipe):
             self._images = TrainingImages(self._dataset, run.recipe, torch.device(self.device))
         checkpoint = run.checkpoint(self.checkpoints, task.seed)
         result = trained(run, outcome, seed=task.seed, device=self.device, checkpoint=checkpoint, images=self._images)

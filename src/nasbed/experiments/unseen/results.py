@@ -25,7 +25,8 @@ class UnseenResult:
     """One training. Accuracies are in per cent; a diverged one has none. ``dataset`` is the paper's name in lower case
     if it is one of the eight. ``model`` is the id of a column of table 1 or 2 if it is one of those. For a searched
     network, ``search`` has everything that determines the result except the dataset and the ``search_seed``, and
-    ``architecture`` is the result. ``seed`` is that of the training.
+    ``architecture`` is the result. ``seed`` is that of the training. ``preset`` has the name of the preset that the
+    settings are from, and what the preset has where they differ.
     """
 
     dataset: str
@@ -49,6 +50,7 @@ class UnseenResult:
     search_seed: int | None = None
     search_time_s: float | None = None
     architecture: str = ""
+    preset: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def training(self) -> tuple[str, int, str, str]:
@@ -157,6 +159,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "search_seed": (int, type(None)),
     "search_time_s": (float, int, type(None)),
     "architecture": (str,),
+    "preset": (dict,),
 }
 
 

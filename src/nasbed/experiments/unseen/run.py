@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,7 +27,8 @@ from nasbed.training.recipe import Recipe
 @dataclass(frozen=True, slots=True)
 class NasRun:
     """A search by a method on a dataset, and how what it finds is trained. ``paper`` is the paper's name of this
-    dataset, by default its own name. ``epochs`` is one of the recipe's budgets, by default the largest."""
+    dataset, by default its own name. ``epochs`` is one of the recipe's budgets, by default the largest. ``preset``
+    describes the preset that the settings are from, as results store it."""
 
     method: str
     dataset: Dataset
@@ -34,6 +37,7 @@ class NasRun:
     search_seed: int = 0
     epochs: int | None = None
     paper: str | None = None
+    preset: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_method(self.method)
@@ -52,6 +56,7 @@ class NasRun:
             recipe=self.recipe.settings(),
             search=self.budget.search(self.method),
             search_seed=self.search_seed,
+            preset=self.preset,
         )
 
     def checkpoint(self, folder: Path | None, seed: int | None = None) -> Path | None:

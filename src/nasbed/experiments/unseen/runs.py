@@ -13,6 +13,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.budget import NasBudget, check_method, is_random
 from nasbed.experiments.unseen.nas import trained, trained_together
+from nasbed.experiments.unseen.presets import PresetChoice
 from nasbed.experiments.unseen.results import ResultsFile, UnseenResult
 from nasbed.experiments.unseen.run import NasRun
 from nasbed.experiments.unseen.search import OnEpoch, SearchOutcome, recorded_outcome, searched
@@ -32,7 +33,10 @@ def no_bar(title: str, epochs: int) -> Iterator[OnEpoch]:
 @dataclass(frozen=True, slots=True)
 class NasPlan:
     """Every method searches with ``seeds`` seeds, counted from 0, and what it finds is trained with ``train_seeds``.
-    With ``together`` what is found in one space on a dataset is trained at once, where a population can train it."""
+    With ``together`` what is found in one space on a dataset is trained at once, where a population can train it.
+
+    Methods that the ``preset`` covers have its budget and recipe in place of the plan's.
+    """
 
     methods: tuple[str, ...]
     recipe: Recipe
@@ -41,19 +45,27 @@ class NasPlan:
     seeds: int = 1
     train_seeds: int = 1
     together: bool = False
+    preset: PresetChoice | None = None
 
     def __post_init__(self) -> None:
         if not self.methods:
             raise InvalidOption("a plan has a method or more, got none; name some, such as pc-darts")
         for method in self.methods:
             check_method(method)
-        if self.together:
+        if self.together and self.preset is None:
             self.recipe.check_population()
+
+    def run(self, method: str, dataset: Dataset, seed: int) -> NasRun:
+        """The run of a method with a search seed."""
+        if self.preset is None or not self.preset.covers(method):
+            return NasRun(method, dataset, self.recipe, self.budget, seed, self.epochs)
+        own = self.preset.configuration(method, dataset.name, self.epochs)
+        return NasRun(method, dataset, own.recipe, own.budget, seed, self.epochs, preset=own.description)
 
     def runs(self, dataset: Dataset) -> Iterator[NasRun]:
         for method in dict.fromkeys(self.methods):
             for seed in range(self.seeds):
-                yield NasRun(method, dataset, self.recipe, self.budget, seed, self.epochs)
+                yield self.run(method, dataset, seed)
 
     def missing_seeds(self, run: NasRun, results: ResultsFile) -> list[int]:
         """The training seeds of a run without a result."""
@@ -64,6 +76,8 @@ class NasPlan:
         for run in self.runs(dataset):
             if run.search_seed == 0:
                 run.check()
+                if self.together and run.budget.trains_together(run.method):
+                    run.recipe.check_population()
 
 
 def measure(
@@ -126,14 +140,14 @@ class _MeasurementRun:
         self.images: TrainingImages | None = None
 
     def all(self, dataset: Dataset) -> None:
-        waiting: dict[str, list[tuple[NasRun, SearchOutcome, int]]] = {}
+        waiting: dict[tuple[str, Recipe], list[tuple[NasRun, SearchOutcome, int]]] = {}
         for run in self.plan.runs(dataset):
             missing = self.plan.missing_seeds(run, self.results)
             if not missing:
                 continue
             search = self._outcome(run)
             if self.plan.together and run.budget.trains_together(run.method):
-                jobs = waiting.setdefault(run.budget.space(run.method), [])
+                jobs = waiting.setdefault((run.budget.space(run.method), run.recipe), [])
                 jobs += [(run, search, seed) for seed in missing]
                 continue
             for seed in missing:
@@ -176,8 +190,8 @@ class _MeasurementRun:
             self.results.add(result)
 
     def _images(self, run: NasRun) -> TrainingImages:
-        """The images, prepared once: a dataset is split and augmented alike for every method."""
-        if self.images is None:
+        """The images, prepared once for methods that split and augment a dataset alike."""
+        if self.images is None or not self.images.suit(run.recipe):
             self.images = TrainingImages(run.dataset, run.recipe, self.device)
         return self.images
 

@@ -19,7 +19,7 @@ from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import epoch_bar, note
-from nasbed.terminal.report_options import Figures, Formats, OptionalOut, report_formats
+from nasbed.terminal.report_options import Figures, Formats, OptionalOut, SearchPreset, report_formats
 from nasbed.terminal.settings import settings_by_owner
 from nasbed.terminal.training_options import PrecisionName, chosen_precision
 
@@ -74,22 +74,37 @@ def unseen(
             "--results", metavar="FILE", help="With --nas: add results to this file; existing results are not repeated."
         ),
     ] = None,
+    preset: SearchPreset = "",
     recipe: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="The recipe that trains found architectures from scratch.")
-    ] = "unseen",
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            show_default="unseen, with --preset that of the preset",
+            help="The recipe that trains found architectures from scratch.",
+        ),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Searches per method; for rs-…, random architectures.")] = 1,
     train_seeds: Annotated[int, typer.Option(min=1, help="Trainings per architecture.")] = 1,
-    search_epochs: Annotated[int, typer.Option(min=1, help="Epochs per search.")] = 50,
+    search_epochs: Annotated[int | None, typer.Option(min=1, show_default="50", help="Epochs per search.")] = None,
     search_images: Annotated[
         int | None,
         typer.Option(min=1, show_default="all", help="Images per epoch of a search, redrawn each epoch."),
     ] = None,
-    search_channels: Annotated[int, typer.Option(min=1, help="Channels of the first cells in a search.")] = 16,
+    search_channels: Annotated[
+        int | None, typer.Option(min=1, show_default="16", help="Channels of the first cells in a search.")
+    ] = None,
     search_cells: Annotated[
-        int, typer.Option(min=1, help="Cells of a supernet; Bonsai-Net searches the network that is trained.")
-    ] = 8,
-    channels: Annotated[int, typer.Option(min=1, help="Channels of the first cells in a training.")] = 16,
-    cells: Annotated[int, typer.Option(min=1, help="Cells of the network that is trained.")] = 8,
+        int | None,
+        typer.Option(
+            min=1, show_default="8", help="Cells of a supernet; Bonsai-Net searches the network that is trained."
+        ),
+    ] = None,
+    channels: Annotated[
+        int | None, typer.Option(min=1, show_default="16", help="Channels of the first cells in a training.")
+    ] = None,
+    cells: Annotated[
+        int | None, typer.Option(min=1, show_default="8", help="Cells of the network that is trained.")
+    ] = None,
     precision: PrecisionName = None,
     together: Annotated[
         bool,
@@ -125,7 +140,8 @@ def unseen(
     and your own.
 
     With --nas, methods first search on datasets, and the architectures found are trained from scratch. Repeat an
-    interrupted command to resume it. Results of different budgets are never mixed.
+    interrupted command to resume it. Results of different budgets are never mixed. --preset paper takes each method's
+    search and training from its own paper; options given beside it win, and results say what they changed.
 
     Example: nasbed study unseen
 
@@ -133,13 +149,15 @@ def unseen(
 
     Example: nasbed study unseen --nas pc-darts,bonsai-net --datasets AddNIST --results results.jsonl --train-seeds 3
 
+    Example: nasbed study unseen --nas pc-darts --preset paper --search-epochs 10 --datasets AddNIST --results r.jsonl
+
     Example: nasbed study unseen --nas rs-darts,rs-bonsai --datasets AddNIST --results results.jsonl --seeds 5
     """
 
     formats = () if out is None else report_formats(out, figures, format)
     files = list(results or [])
-    if nas is None and (datasets or file):
-        raise InvalidOption("--datasets and --results need methods to run; name some with --nas")
+    if nas is None and (datasets or file or preset):
+        raise InvalidOption("--datasets, --results and --preset need methods to run; name some with --nas")
     if nas is not None:
         if not datasets or file is None:
             raise InvalidOption(
@@ -150,28 +168,32 @@ def unseen(
 
         check_torch()
         from nasbed.experiments.unseen.budget import NasBudget
+        from nasbed.experiments.unseen.presets import PresetChoice
         from nasbed.experiments.unseen.runs import NasPlan
         from nasbed.training import load_recipe
 
-        budget = NasBudget.alike(
-            search_epochs=search_epochs,
-            search_images=search_images,
-            search_channels=search_channels,
-            search_cells=search_cells,
-            precision=chosen_precision(precision, "float32"),
-            channels=channels,
-            cells=cells,
-            **settings,
-        )
-        opened_recipe = load_recipe(recipe)
+        sizes: dict[str, Any] = {
+            "search_epochs": search_epochs,
+            "search_images": search_images,
+            "search_channels": search_channels,
+            "search_cells": search_cells,
+            "channels": channels,
+            "cells": cells,
+            "precision": None if precision is None else chosen_precision(precision, "float32"),
+        }
+        sizes = {name: value for name, value in sizes.items() if value is not None}
+        opened_recipe = load_recipe(recipe or "unseen")
+        opened_recipe = replace(opened_recipe, precision=sizes.get("precision", opened_recipe.precision))
+        choice = PresetChoice(preset, settings, opened_recipe if recipe else None, **sizes) if preset else None
         plan = NasPlan(
             tuple(name.strip() for name in nas.split(",") if name.strip()),
-            replace(opened_recipe, precision=chosen_precision(precision, opened_recipe.precision)),
-            budget,
+            opened_recipe,
+            NasBudget.alike(**(sizes | settings)),
             epochs,
             seeds=seeds,
             train_seeds=train_seeds,
             together=together,
+            preset=choice,
         )
         folder = checkpoints or file.with_name(f"{file.name}.checkpoints")
         _measure(plan, datasets, file, folder, device=device, threads=threads, processes=processes)

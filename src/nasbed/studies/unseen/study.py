@@ -23,7 +23,8 @@ class ResultCell:
     """The test accuracy of a model on a dataset over seeds, in per cent; ``std`` is None with a single seed.
 
     For a NAS method, ``architectures`` counts the architectures found, ``search`` has the settings of the search and
-    ``skeleton`` those of the trained network. ``shipped`` says that the measurement came with nasbed.
+    ``skeleton`` those of the trained network; ``preset`` is as in its results. ``shipped`` says that the measurement
+    came with nasbed.
     """
 
     dataset: str
@@ -38,6 +39,7 @@ class ResultCell:
     architectures: int = 0
     search: Mapping[str, Any] = field(default_factory=dict)
     skeleton: Mapping[str, Any] = field(default_factory=dict)
+    preset: Mapping[str, Any] = field(default_factory=dict)
     shipped: bool = False
 
     @property
@@ -171,6 +173,7 @@ def unseen_study(
             architectures=len({result.search_seed for result in converged if result.search}),
             search=group[0].search,
             skeleton=group[0].recipe.get("skeleton", {}),
+            preset=group[0].preset,
             shipped=key not in replaced,
         )
     for name, count in absent.items():

@@ -9,6 +9,7 @@ from nasbed.core.json_values import plain
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING
 from nasbed.experiments.unseen.budget import random_method
+from nasbed.experiments.unseen.preset_text import preset_text
 from nasbed.experiments.unseen.published import Table as Accuracies
 from nasbed.experiments.unseen.published import disagreements, remarks
 from nasbed.studies.unseen.random_baseline import ChanceComparison, comparison_text, spread, summary_lines
@@ -141,9 +142,10 @@ def budget_lines(study: UnseenStudy) -> list[str]:
     datasets: dict[tuple[str, str, str], list[str]] = {}
     for cell in study.cells.values():
         if cell.search:
+            preset = preset_text(cell.preset, search_epochs=cell.search.get("epochs", 0), epochs=cell.epochs)
             key = (
                 cell.model,
-                _search_text(cell.search),
+                f"{preset}; {_search_text(cell.search)}" if preset else _search_text(cell.search),
                 ", ".join(f"{name} {value}" for name, value in cell.skeleton.items()),
             )
             datasets.setdefault(key, []).append(f"{study.paper.datasets[cell.dataset]} ({cell.architectures})")
@@ -249,6 +251,7 @@ def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
                     "architectures": cell.architectures,
                     "search": cell.search,
                     "skeleton": cell.skeleton,
+                    "preset": cell.preset,
                     "shipped": cell.shipped,
                 }
                 for cell in study.cells.values()

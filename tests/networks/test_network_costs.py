@@ -51,6 +51,7 @@ ODD: list[tuple[str, Any]] = [
     ("bonsai", BonsaiSkeleton(channels=4, image=(27, 18), image_channels=1)),
     ("nb101", NB101Skeleton(cells_per_stack=1, channels=8, image=(27, 18), image_channels=1)),
     ("fbnet", FBNetSkeleton(image=(27, 18), image_channels=1)),
+    ("bonsai", BonsaiSkeleton(channels=4, image=(27, 18), image_channels=1, classifier="pixels")),
 ]
 """Images with odd sides, and such that are no squares."""
 

@@ -127,7 +127,14 @@ def test_gates_of_0_and_1_compute_what_the_pruned_network_computes(
 ) -> None:
     """Logits and gradients, in double precision, for random choices with many dead ends."""
     rng, frame = np.random.default_rng(7), Frame(cells, nodes)
-    full = BonsaiNetwork(BonsaiGenotype.full(frame), channels=3, channels_in=shape[0], classes=4).double()
+    skeleton = BonsaiSkeleton(
+        channels=3,
+        image=shape[1:],
+        image_channels=shape[0],
+        classes=4,
+        classifier="pixels" if nodes == 1 else "pooled",
+    )
+    full = BonsaiNetwork(BonsaiGenotype.full(frame), skeleton).double()
     uneven(full)
     images = torch.randn(5, *shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     attempts = 0
@@ -136,9 +143,7 @@ def test_gates_of_0_and_1_compute_what_the_pruned_network_computes(
         if not frame.reaches_output(flags):
             continue
         attempts += 1
-        pruned = BonsaiNetwork(
-            BonsaiGenotype.from_flags(frame, flags).pruned(), channels=3, channels_in=shape[0], classes=4
-        ).double()
+        pruned = BonsaiNetwork(BonsaiGenotype.from_flags(frame, flags).pruned(), skeleton).double()
         remaining_weights(pruned, full)
         gates = torch.tensor(flags, dtype=torch.float64)
         gated_logits, pruned_logits = full.train(training)(images, gates), pruned.train(training)(images)
@@ -154,7 +159,7 @@ def test_gates_of_0_and_1_compute_what_the_pruned_network_computes(
 
 def test_network_that_gates_cut_off_is_its_classifiers_bias() -> None:
     frame = Frame("nr", 1)
-    network = BonsaiNetwork(BonsaiGenotype.full(frame), channels=4, channels_in=1, classes=3)
+    network = BonsaiNetwork(BonsaiGenotype.full(frame), BonsaiSkeleton(channels=4, image_channels=1, classes=3))
     uneven(network)
     logits = network(torch.randn(6, 1, 8, 8), torch.zeros(frame.count))
     bias = dict(network.head.named_parameters())["2.bias"]
@@ -165,7 +170,9 @@ def test_gradient_of_pruners_is_that_of_the_loss_by_a_factor_on_each_operation()
     """Central differences in double precision, open and closed gates alike: a closed one can open again. No node is cut
     off here."""
     frame = Frame("nr", 1)
-    network = BonsaiNetwork(BonsaiGenotype.full(frame), channels=3, channels_in=1, classes=3).double()
+    network = BonsaiNetwork(
+        BonsaiGenotype.full(frame), BonsaiSkeleton(channels=3, image_channels=1, classes=3)
+    ).double()
     uneven(network)
     images, labels = torch.randn(6, 1, 6, 5, dtype=torch.float64), torch.arange(6) % 3
     weights = torch.where(torch.arange(frame.count) % 5 == 1, -0.01, 0.01).double().requires_grad_()

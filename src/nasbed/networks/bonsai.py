@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ def network(arch: Architecture, *, classes: int, channels_in: int, image: Image,
     genotype = BonsaiGenotype.of(arch).pruned()
     sized = resized(skeleton, BonsaiSkeleton, classes=classes, image_channels=channels_in, image=image)
     sized.check(genotype.frame)
-    return BonsaiNetwork(genotype, channels=sized.channels, channels_in=channels_in, classes=classes)
+    return BonsaiNetwork(genotype, sized)
 
 
 class BonsaiFlow(NamedTuple):
@@ -42,11 +43,11 @@ class BonsaiNetwork(nn.Module):
     """A 3x3 stem, the cells of a pruned genotype, a classifier. Parameters are named alike in all networks of a frame.
     Where no path leads to the output, the classifier sees zeros."""
 
-    def __init__(self, genotype: BonsaiGenotype, *, channels: int, channels_in: int, classes: int) -> None:
+    def __init__(self, genotype: BonsaiGenotype, skeleton: BonsaiSkeleton) -> None:
         super().__init__()
         self.genotype = genotype
-        widths = genotype.frame.channels(channels)
-        self.stem = conv_bn(channels_in, channels, 3)
+        widths = genotype.frame.channels(skeleton.channels)
+        self.stem = conv_bn(skeleton.image_channels, skeleton.channels, 3)
         self.cells = nn.ModuleDict(
             {
                 str(position): BonsaiNetworkCell(genotype, position, widths)
@@ -54,8 +55,10 @@ class BonsaiNetwork(nn.Module):
                 if any(cell.operations)
             }
         )
-        self.width = widths[-1]
-        self.head = classifier(widths[-1], classes)
+        self.output = (widths[-1], *skeleton.output(genotype.frame))
+        self.head = classifier(widths[-1], skeleton.classes)
+        if skeleton.classifier == "pixels":
+            self.head = nn.Sequential(nn.Flatten(), nn.Linear(math.prod(self.output), skeleton.classes))
 
     def forward(self, x: Tensor, gates: Tensor | None = None) -> Tensor:
         """The logits. ``gates`` has a factor for every flag of the frame, by which the flagged output is multiplied.
@@ -66,7 +69,7 @@ class BonsaiNetwork(nn.Module):
         for name in map(str, range(len(self.genotype.cells))):
             outputs.append(self.cells[name](outputs, gate_values) if name in self.cells else None)
         last = outputs[-1]
-        logits: Tensor = self.head(x.new_zeros(len(x), self.width, 1, 1) if last is None else _cut(last))
+        logits: Tensor = self.head(x.new_zeros(len(x), *self.output) if last is None else _cut(last))
         return logits
 
     def set_drop_path(self, probability: float) -> None:

@@ -54,14 +54,16 @@ def untrained(arch: BonsaiGenotype, dataset: Dataset, *, channels: int = 8, seed
     import torch
 
     from nasbed.networks.bonsai import BonsaiNetwork
+    from nasbed.spaces.bonsai.costs import BonsaiSkeleton
     from nasbed.training.devices import chance_kept
     from nasbed.training.random_streams import initial_weights
 
     _warn("untrained", "nasbed.networks.build")
     with chance_kept(torch.device("cpu")):
-        network = BonsaiNetwork(
-            arch.pruned(), channels=channels, channels_in=dataset.shape[0], classes=len(dataset.classes)
+        skeleton = BonsaiSkeleton(
+            channels=channels, image=dataset.shape[1:], image_channels=dataset.shape[0], classes=len(dataset.classes)
         )
+        network = BonsaiNetwork(arch.pruned(), skeleton)
     initial_weights(network, seed)
     return network
 

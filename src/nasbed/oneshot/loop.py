@@ -113,6 +113,6 @@ def search_identity(setup: SearchSetup[Any]) -> dict[str, Any]:
         **space,
         "dataset": f"{setup.dataset.name} {setup.dataset.hash}",
         "seed": setup.seed,
-        **{f"the setting {name}": value for name, value in setup.settings.plain().items()},
+        **{f"the setting {name}": value for name, value in setup.settings.identity().items()},
         **{f"the option {name}": value for name, value in setup.options.items()},
     }

@@ -16,11 +16,13 @@ class OneShotSettings(ABC):
     them, or tuples.
 
     ``owner`` is what the settings are called where those of several methods are set: ``--set supernet.flip=true``.
+    ``later_fields`` are those that earlier versions lacked, each with the value by which nothing changes.
     """
 
     __slots__ = ()
 
     owner: ClassVar[str]
+    later_fields: ClassVar[Mapping[str, Any]] = {}
     epochs: int
 
     @abstractmethod
@@ -36,6 +38,11 @@ class OneShotSettings(ABC):
         """Every field as JSON has it."""
         values = {name: getattr(self, name) for name in self.names()}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    def identity(self) -> dict[str, Any]:
+        """:meth:`plain` without later fields that change nothing, so that results of earlier versions stay the same."""
+        later = self.later_fields
+        return {name: value for name, value in self.plain().items() if name not in later or value != later[name]}
 
     @classmethod
     def from_plain(cls, stored: Mapping[str, Any]) -> Self:

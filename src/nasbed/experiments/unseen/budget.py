@@ -130,7 +130,7 @@ class NasBudget:
         """Everything that determines the result of a method except the dataset and the seed, in JSON form."""
         searcher, settings = self._searcher(method), self.settings(method)
         options = self.options.get(method)
-        decisive = searcher.random_settings(settings) if is_random(method) else settings.plain()
+        decisive = searcher.random_settings(settings) if is_random(method) else settings.identity()
         return {
             "space": registered_id(self.space(method)),
             **decisive,

@@ -50,12 +50,13 @@ class BonsaiNet(OneShotMethod[BonsaiSettings]):
 
     @classmethod
     def training_recipe(cls, recipe: Recipe, settings: BonsaiSettings) -> Recipe:
-        """The recipe with the channels of the search, unless it sets them itself."""
-        return replace(recipe, skeleton={"channels": settings.channels, **recipe.skeleton})
+        """The recipe with the channels and the classifier of the search, unless it sets them itself."""
+        searched = {"channels": settings.channels, **_classifier(settings)}
+        return replace(recipe, skeleton={**searched, **recipe.skeleton})
 
     @classmethod
     def network_settings(cls, settings: BonsaiSettings) -> dict[str, Any]:
-        return {"cells": settings.cells, "nodes": settings.nodes}
+        return {"cells": settings.cells, "nodes": settings.nodes, **_classifier(settings)}
 
     @classmethod
     def random_settings(cls, settings: BonsaiSettings) -> dict[str, Any]:
@@ -68,3 +69,8 @@ class BonsaiNet(OneShotMethod[BonsaiSettings]):
     @classmethod
     def wording(cls, space: str, settings: BonsaiSettings) -> SearchWording:
         return BonsaiWording(settings)
+
+
+def _classifier(settings: BonsaiSettings) -> dict[str, Any]:
+    """The classifier if it is not the usual one."""
+    return {name: value for name, value in settings.identity().items() if name == "classifier"}

@@ -49,7 +49,11 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
         self.images: TrainingImages = setup.images or TrainingImages(dataset, self.recipe, setup.device)
         self.steps = self.recipe.steps_per_epoch(len(self.images))
         self.skeleton = BonsaiSkeleton(
-            channels=settings.channels, image_channels=dataset.shape[0], classes=len(dataset.classes)
+            channels=settings.channels,
+            image=dataset.shape[1:],
+            image_channels=dataset.shape[0],
+            classes=len(dataset.classes),
+            classifier=settings.classifier,
         )
         self.present = BonsaiGenotype.full(self.frame)
         network = self._network(self.present)
@@ -142,12 +146,7 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
             self._keep(BonsaiGenotype.from_flags(self.frame, self.frame.pruned(flags)))
 
     def _network(self, genotype: BonsaiGenotype) -> BonsaiNetwork:
-        return BonsaiNetwork(
-            genotype,
-            channels=self.skeleton.channels,
-            channels_in=self.skeleton.image_channels,
-            classes=self.skeleton.classes,
-        )
+        return BonsaiNetwork(genotype, self.skeleton)
 
     def _step(self, batch: tuple[Tensor, Tensor], rate: float, epoch: int) -> Tensor:
         """Move weights and pruners once; the cross entropy and the compression loss from before."""

@@ -13,6 +13,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption, shorten
 from nasbed.oneshot.settings import OneShotSettings, recipe_of
 from nasbed.spaces.bonsai import Frame, bonsai_space
+from nasbed.spaces.bonsai.costs import BonsaiClassifier, check_classifier
 from nasbed.training.recipe import Recipe
 
 METHOD = "bonsai-net"
@@ -22,7 +23,8 @@ _NUMBERS = ("target", "least_open", "compression", "input_compression", "gate_st
 
 @dataclass(frozen=True, slots=True)
 class BonsaiSettings(OneShotSettings):
-    """``cells``, ``nodes`` and ``channels`` are the network's, see ``Frame``; the defaults are small.
+    """``cells``, ``nodes``, ``channels`` and ``classifier`` are the network's, see ``Frame`` and ``BonsaiSkeleton``;
+    the defaults are small.
 
     Pruners start at ``gate_start`` and stay within ``gate_bound`` of 0. Two penalties are added to the loss until
     operations of the share ``target`` are left. One is the distance of each cell from a little less than that share,
@@ -34,6 +36,7 @@ class BonsaiSettings(OneShotSettings):
     """
 
     owner: ClassVar[str] = "bonsai"
+    later_fields: ClassVar[Mapping[str, Any]] = {"classifier": "pooled"}
 
     cells: str = "nrn"
     nodes: int = 2
@@ -60,9 +63,11 @@ class BonsaiSettings(OneShotSettings):
     split: tuple[int, int] | None = None
     epoch_images: int | None = None
     precision: Literal["float32", "bfloat16"] = "float32"
+    classifier: BonsaiClassifier = "pooled"
 
     def __post_init__(self) -> None:
         self.frame()
+        check_classifier(self.classifier)
         for name in ("channels", "cycle", "interval"):
             self._check(
                 name, type(getattr(self, name)) is int and getattr(self, name) >= 1, "a whole number, 1 or more"

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from nasbed.core.errors import InvalidArchitecture
+from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
 from nasbed.spaces.bonsai.frame import ENTRANCES, Frame
 from nasbed.spaces.bonsai.genotype import BonsaiCell, BonsaiGenotype
 from nasbed.spaces.image_size import Image, halved, plain, sides
 from nasbed.spaces.skeleton_checks import check_at_least_one
 
+BonsaiClassifier = Literal["pooled", "pixels"]
+"""What the classifier reads."""
+
+
+def check_classifier(name: str) -> None:
+    """Raise unless there is such a classifier."""
+    if name not in get_args(BonsaiClassifier):
+        raise InvalidOption(f"the classifier of Bonsai-Net reads pooled channels or pixels, got {shorten(name)}")
+
 
 @dataclass(frozen=True, slots=True)
 class BonsaiSkeleton:
     """The network around the cells: a 3x3 stem and a classifier. ``channels`` are those of the stem and of the cells
-    before the first reduction; ``image`` is height and width, or the side of a square.
+    before the first reduction; ``image`` is height and width, or the side of a square. ``classifier`` says what the
+    last layer reads: the mean of each channel, or every pixel, as in the code published with the paper.
 
     ``cells`` and ``nodes`` belong to the architecture. A recipe may name them to say what it is for; the network of
     another architecture is then refused.
@@ -28,10 +38,18 @@ class BonsaiSkeleton:
     image: Image = 32
     image_channels: int = 3
     classes: int = 10
+    classifier: BonsaiClassifier = "pooled"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "image", plain(self.image))
         check_at_least_one(self, "channels", "image_channels", "classes")
+        check_classifier(self.classifier)
+
+    def output(self, frame: Frame) -> tuple[int, int]:
+        """Height and width of what the classifier sees of each channel."""
+        if self.classifier == "pooled":
+            return 1, 1
+        return _output_sizes(frame, self.image)[-1]
 
     def check(self, frame: Frame) -> None:
         """Raise unless the architectures of a frame belong into this skeleton."""
@@ -41,6 +59,11 @@ class BonsaiSkeleton:
                 raise InvalidArchitecture(
                     f"the skeleton is for {name} {expected!r}, the architecture has {value!r}; leave {name} out of it"
                 )
+
+
+def _output_sizes(frame: Frame, image: Image) -> list[tuple[int, int]]:
+    """Height and width of the outputs of the stem and of each cell."""
+    return list(accumulate(frame.cells, lambda size, kind: halved(size) if kind == "r" else size, initial=sides(image)))
 
 
 class NetworkCosts(NamedTuple):
@@ -54,10 +77,9 @@ def network_costs(genotype: BonsaiGenotype, skeleton: BonsaiSkeleton) -> Network
     """The costs of the network that keeps just what a pruned genotype has."""
     frame, channels = genotype.frame, skeleton.channels
     widths = frame.channels(channels)
-    image = sides(skeleton.image)
-    outputs = accumulate(frame.cells, lambda size, kind: halved(size) if kind == "r" else size, initial=image)
-    pixels = [height * width for height, width in outputs]
-    stem, head = 9 * skeleton.image_channels * channels, widths[-1] * skeleton.classes
+    pixels = [height * width for height, width in _output_sizes(frame, skeleton.image)]
+    height, width = skeleton.output(frame)
+    stem, head = 9 * skeleton.image_channels * channels, widths[-1] * height * width * skeleton.classes
     parameters = stem + 2 * channels + head + skeleton.classes
     multiply_adds = stem * pixels[0] + head
     for position, cell in enumerate(genotype.cells):

@@ -229,3 +229,9 @@ def test_search_refuses_what_it_does_not_know() -> None:
         SearchSettings(cells=0)
     with pytest.raises(InvalidOption, match="split"):
         SearchSettings(split=(0, 5))
+
+
+def test_fewer_channels_than_one_in_so_many_are_refused() -> None:
+    settings = SearchSettings(epochs=1, batch=8, channels=4, cells=1, epoch_images=16)
+    with pytest.raises(InvalidOption, match="6 channels or more, got 4"):
+        search("drnas", datasets.load("digits"), settings)

@@ -33,20 +33,28 @@ NasMethods = Annotated[
         help="Run these: pc-darts, drnas, bonsai-net, rs-darts, rs-bonsai, or any method of 'nasbed oneshot list'.",
     ),
 ]
+RESULTS = typer.Argument(
+    metavar="[RESULTS]...",
+    help="Your own results: files written by 'nasbed data baseline --out' or by --nas. They replace those that come "
+    "with nasbed for the same dataset and model.",
+)
+RECIPE = typer.Option(
+    metavar="NAME|FILE",
+    show_default="unseen, or the preset's",
+    help="The recipe that trains found architectures from scratch.",
+)
+
+
+def _size(default: str, description: str) -> Any:
+    """An option that is a whole number, 1 or more; a preset may have another default."""
+    return typer.Option(min=1, show_default=f"{default}, or the preset's", help=description)
 
 
 @former_options({"--data": "--datasets", "--bfloat16": "--precision bfloat16"})
 def unseen(
-    results: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[RESULTS]...",
-            help="Your own results: files written by 'nasbed data baseline --out' or by --nas. They replace those that "
-            "come with nasbed for the same dataset and model.",
-        ),
-    ] = None,
+    results: Annotated[list[Path] | None, RESULTS] = None,
     only_mine: Annotated[
-        bool, typer.Option("--only-mine", help="Leave out the measurements that come with nasbed.")
+        bool, typer.Option("--only-mine", help="Omit the measurements that come with nasbed.")
     ] = False,
     out: OptionalOut = None,
     epochs: Annotated[
@@ -75,36 +83,15 @@ def unseen(
         ),
     ] = None,
     preset: SearchPreset = "",
-    recipe: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            show_default="unseen, with --preset that of the preset",
-            help="The recipe that trains found architectures from scratch.",
-        ),
-    ] = None,
+    recipe: Annotated[str | None, RECIPE] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Searches per method; for rs-…, random architectures.")] = 1,
     train_seeds: Annotated[int, typer.Option(min=1, help="Trainings per architecture.")] = 1,
-    search_epochs: Annotated[int | None, typer.Option(min=1, show_default="50", help="Epochs per search.")] = None,
-    search_images: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="all", help="Images per epoch of a search, redrawn each epoch."),
-    ] = None,
-    search_channels: Annotated[
-        int | None, typer.Option(min=1, show_default="16", help="Channels of the first cells in a search.")
-    ] = None,
-    search_cells: Annotated[
-        int | None,
-        typer.Option(
-            min=1, show_default="8", help="Cells of a supernet; Bonsai-Net searches the network that is trained."
-        ),
-    ] = None,
-    channels: Annotated[
-        int | None, typer.Option(min=1, show_default="16", help="Channels of the first cells in a training.")
-    ] = None,
-    cells: Annotated[
-        int | None, typer.Option(min=1, show_default="8", help="Cells of the network that is trained.")
-    ] = None,
+    search_epochs: Annotated[int | None, _size("50", "Epochs per search.")] = None,
+    search_images: Annotated[int | None, _size("all", "Images per epoch of a search, redrawn each epoch.")] = None,
+    search_channels: Annotated[int | None, _size("16", "Channels of the first cells in a search.")] = None,
+    search_cells: Annotated[int | None, _size("8", "Cells of a supernet; Bonsai-Net searches what is trained.")] = None,
+    channels: Annotated[int | None, _size("16", "Channels of the first cells in a training.")] = None,
+    cells: Annotated[int | None, _size("8", "Cells of the network that is trained.")] = None,
     precision: PrecisionName = None,
     together: Annotated[
         bool,

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
+from nasbed.core.home import embedded_home
 from nasbed.experiments.unseen.budget import nas_methods
 from nasbed.experiments.unseen.results import read_results
 from nasbed.studies.unseen.random_baseline import chance_comparisons, spread, summary_lines
@@ -36,7 +37,7 @@ def test_unseen_nas_page_runs_and_names_every_method(
 
 
 def test_unseen_nas_page_has_what_was_measured() -> None:
-    results = read_results([DOCS / "results" / "unseen-nas.jsonl"])
+    results = read_results([embedded_home() / "results" / "unseen-nas.jsonl"])
     assert {(result.status, result.epochs) for result in results} == {("ok", 8)} and len(results) == 4 * (
         7 * 3 + 5 * 3 + 5
     )

@@ -12,7 +12,7 @@ from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.experiments.unseen.published import METHODS, disagreements, published, remarks
 from nasbed.experiments.unseen.results import UnseenResult, append_result, read_results, shipped_results
 from nasbed.studies.unseen.study import unseen_study
-from nasbed.studies.unseen.tables import outcome
+from nasbed.studies.unseen.tables import cell_text, outcome
 
 RESULT = UnseenResult(
     dataset="addnist", model="resnet18", epochs=64, seed=0, status="ok", test_accuracy=91.0, dataset_hash="a"
@@ -108,6 +108,15 @@ def test_study_never_mixes_settings_and_says_what_it_left_out() -> None:
     assert unseen_study(results, epochs=4).cells["addnist", "resnet18"].mean == 50.0
     with pytest.raises(InvalidOption, match="there are results of 4, 64"):
         unseen_study(results, epochs=5)
+
+
+def test_of_equal_epochs_a_preset_counts() -> None:
+    searched = replace(RESULT, model="pc-darts", search={"space": "darts", "epochs": 20}, search_seed=0)
+    by_preset = replace(searched, search={"space": "darts", "epochs": 10}, preset={"name": "paper"}, test_accuracy=95.0)
+    cell = unseen_study([by_preset, searched]).cells["addnist", "pc-darts"]
+    assert cell.mean == 95.0 and cell_text(cell) == "95.00 [1×64 s10 p]"
+    longer = replace(searched, epochs=128, test_accuracy=96.0)
+    assert unseen_study([by_preset, longer]).cells["addnist", "pc-darts"].mean == 96.0
 
 
 def test_own_results_replace_shipped_ones_of_the_same_dataset_and_model() -> None:

@@ -111,7 +111,8 @@ def unseen_study(
     """Combine results of several seeds.
 
     Results of different bytes, recipes or budgets are never mixed. Of several settings for a dataset and a model, the
-    one with the most epochs counts; then the one with the most epochs of search, with the most trainings, the last.
+    one with the most epochs counts; then one from a preset, the one with the most epochs of search, with the most
+    trainings, the last.
 
     Args:
         own: The user's results.
@@ -187,8 +188,8 @@ def _check_epochs(results: Sequence[UnseenResult], epochs: int | None) -> None:
         raise InvalidOption(f"no result has {epochs} epochs, there are results of {had}; choose one")
 
 
-def _weight(group: Sequence[UnseenResult]) -> tuple[int, int, int]:
-    return group[0].epochs, group[0].search_epochs, len(group)
+def _weight(group: Sequence[UnseenResult]) -> tuple[int, bool, int, int]:
+    return group[0].epochs, bool(group[0].preset), group[0].search_epochs, len(group)
 
 
 def _setting_name(result: UnseenResult) -> str:

@@ -17,8 +17,8 @@ from nasbed.studies.unseen.study import LARGE, ResultCell, UnseenStudy
 
 MARK = "*"
 KEY = (
-    f"here: mean ± standard deviation over trainings [trainings × epochs, s: epochs of the search before]; {MARK} more "
-    f"than {LARGE:g} points from the published; {MISSING} not measured"
+    f"here: mean ± standard deviation over trainings [trainings × epochs, s: epochs of the search before, p: by a "
+    f"preset]; {MARK} more than {LARGE:g} points from the published; {MISSING} not measured"
 )
 FOUND_KEY = "epochs: of search + of training; random: mean ± standard deviation over that many random architectures"
 
@@ -82,7 +82,8 @@ def cell_text(cell: ResultCell | None, *, marked: bool = True) -> str:
     deviation = f" ± {cell.std:.2f}" if cell.std is not None else ""
     mark = MARK if marked and cell.large else ""
     search = f" s{cell.search['epochs']}" if "epochs" in cell.search else ""
-    return f"{cell.mean:.2f}{deviation} [{len(cell.seeds)}×{cell.epochs}{search}]{mark}"
+    preset = " p" if cell.preset else ""
+    return f"{cell.mean:.2f}{deviation} [{len(cell.seeds)}×{cell.epochs}{search}{preset}]{mark}"
 
 
 def outcome(study: UnseenStudy) -> list[str]:

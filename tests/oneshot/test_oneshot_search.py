@@ -231,7 +231,7 @@ def test_search_refuses_what_it_does_not_know() -> None:
         SearchSettings(split=(0, 5))
 
 
-def test_fewer_channels_than_one_in_so_many_are_refused() -> None:
-    settings = SearchSettings(epochs=1, batch=8, channels=4, cells=1, epoch_images=16)
-    with pytest.raises(InvalidOption, match="6 channels or more, got 4"):
+def test_cells_too_narrow_for_a_halving_skip_connection_are_refused() -> None:
+    settings = SearchSettings(epochs=1, batch=8, channels=4, cells=1, epoch_images=16)  # a single cell, which reduces
+    with pytest.raises(InvalidOption, match=r"one channel in 6 .* got cells of 8 channels; take 12 or more"):
         search("drnas", datasets.load("digits"), settings)

@@ -39,10 +39,11 @@ class MixedEdge(nn.Module):
         self, make: MakeOperation, candidates: Mapping[int, str], *, channels: int, stride: int, partial: int = 1
     ) -> None:
         super().__init__()
-        if channels < partial:
+        least = partial * stride  # a skip connection that halves the resolution is two of half the channels
+        if channels < least:
             raise InvalidOption(
                 f"one channel in {partial} goes through an edge's operations, got cells of {channels} channels; take "
-                f"{partial} or more"
+                f"{least} or more"
             )
         self.channels, self.stride, self.through = channels, stride, channels // partial
         self.names = dict(candidates)

@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidOption
 from nasbed.oneshot.accuracy import supernet_accuracy
 from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.cuda_graph_loss import CapturedLoss
@@ -108,11 +107,6 @@ class SupernetSearch(RunningSearch[SearchSettings]):
 
     def _build(self) -> None:
         self.layout: Layout = self.method.layout()
-        if self.size.channels < self.layout.partial:
-            raise InvalidOption(
-                f"one channel in {self.layout.partial} goes through the operations, so a search has "
-                f"{self.layout.partial} channels or more, got {self.size.channels}; use more channels"
-            )
         supernet = self.space.supernet(self.size, self.method.cells, self.layout)
         initial_weights(supernet, self.seed)
         self.supernet: Supernet = supernet.to(self.device)

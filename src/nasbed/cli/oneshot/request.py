@@ -10,7 +10,7 @@ import torch
 
 from nasbed.core.errors import InvalidOption, nearest, shorten
 from nasbed.datasets.dataset import Dataset
-from nasbed.oneshot import STOPPING_RULES, OneShotSettings, SearchSettings
+from nasbed.oneshot import METHODS, STOPPING_RULES, OneShotSettings, SearchSettings
 from nasbed.oneshot.method_options import option_defaults
 from nasbed.oneshot.methods.base import OneShotMethod, SupernetMethod
 from nasbed.oneshot.presets import SEARCH_PRESETS, MethodPreset, method_preset
@@ -46,12 +46,14 @@ def check_refused(method: str, kind: type[OneShotMethod[Any]], options: dict[str
 
 
 def read_preset(name: str, method: str, dataset: str, space: str | None) -> MethodPreset | None:
-    """The preset of a method on a dataset, None without a name. Presets of supernets are for the DARTS space."""
+    """The preset of a method on a dataset, None without a name. A preset is for the usual space of a method."""
     if not name:
         return None
     preset = method_preset(SEARCH_PRESETS.get(name), method, dataset)
-    if space not in (None, "darts"):
-        raise InvalidOption(f"the preset {name} is for the space darts, got {space}; omit --preset or --space")
+    kind = METHODS.get(method)
+    usual = kind.searched_space(None, kind.settings(**preset.search))
+    if space not in (None, usual):
+        raise InvalidOption(f"the preset {name} is for the space {usual}, got {space}; omit --preset or --space")
     return preset
 
 

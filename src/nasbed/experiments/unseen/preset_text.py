@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-AUGMENTATION = ("crop_padding", "flip", "cutout", "auxiliary_weight")
-"""What a preset leaves out on datasets other than CIFAR, by the last word of its names."""
+from nasbed.oneshot.presets import CIFAR_ONLY, TRAINING
 
 
 def preset_text(description: Mapping[str, Any], *, search_epochs: int, epochs: int) -> str:
@@ -23,9 +22,9 @@ def preset_text(description: Mapping[str, Any], *, search_epochs: int, epochs: i
     full_search = changed.pop("supernet.epochs", None) or changed.pop("epochs", None)
     if full_search and search_epochs:
         parts.append(f"{search_epochs} of {full_search} epochs of search")
-    if full_training := changed.pop("train.epochs", None):
+    if full_training := changed.pop(f"{TRAINING}epochs", None):
         parts.append(f"{epochs} of {full_training} epochs of training")
-    others = {name: value for name, value in changed.items() if name.rpartition(".")[2] not in AUGMENTATION}
+    others = {name: value for name, value in changed.items() if name.rpartition(".")[2] not in CIFAR_ONLY}
     if others:
         parts.append(f"changed from its {', '.join(f'{name} {value}' for name, value in others.items())}")
     if len(others) < len(changed):

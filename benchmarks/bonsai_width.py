@@ -1,6 +1,6 @@
 """How wide Bonsai-Net's networks are, and what its classifier reads: random networks on AddNIST at 14x14 pixels, one core.
 
-    python benchmarks/bonsai_width.py                       # all, a quarter of an hour; or a name from NETWORKS
+    python benchmarks/bonsai_width.py                       # all, half an hour; or a name from NETWORKS
 
 Each is trained on the first 20 000 images for 6 epochs (SGD, batches of 64, learning rate 0.025 along a cosine, gradients
 clipped at 5) and tested on the first 2 000 test images. Prints parameters, the loss and accuracy of the last epoch of

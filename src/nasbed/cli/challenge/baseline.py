@@ -43,7 +43,7 @@ def baseline(
 
     Example: nasbed challenge baseline data/isabella data/cifartile --device cuda
 
-    Example: nasbed challenge baseline data/addnist --from docs/results/unseen-resnet18.jsonl
+    Example: nasbed challenge baseline data/addnist --from results.jsonl
     """
     from nasbed.challenge.baseline_measurement import baseline_from_results, measure_baseline
     from nasbed.challenge.contest_data import open_contest_data

@@ -243,6 +243,7 @@ CASES = {
 }
 
 NO_VALUES = {
+    "volume_by_distance": "counts of encodings, tested in test_locality",
     "time_grid": "times alone, tested in test_trajectories",
     "judge": "puts trajectories together from runs, tested in test_summary",
     "best_validation": "a number of a benchmark, tested in test_summary",

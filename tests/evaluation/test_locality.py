@@ -19,6 +19,7 @@ from nasbed.evaluation.landscape import (
     neighbor_graph,
     random_walk_autocorrelation,
     space_walk_autocorrelation,
+    volume_by_distance,
 )
 
 NB101: Any = space("nb101")
@@ -234,3 +235,15 @@ def test_fitness_distance_correlation_is_that_of_scipy(direction: str) -> None:
     assert result.correlation == pytest.approx(scipy.stats.pearsonr(hamming[present], values[present]).statistic)
     assert result.by_distance.means[0] == values[best]
     assert result.fraction_within(0) == 1 / 15625 and result.fraction_within(6) == 1
+
+
+def test_volume_equals_every_pair_compared() -> None:
+    sizes = (3, 2, 4, 2, 2, 2, 2, 5)
+    rows = np.array(list(product(*map(range, sizes))))
+    points = np.random.default_rng(0).choice(len(rows), 7, replace=False)
+    nearest = (rows[:, None] != rows[points]).sum(axis=2).min(axis=1)
+    volume = volume_by_distance(sizes, [points[:3], points[3:]])
+    assert volume.counts.tolist() == np.bincount(nearest).tolist()
+    assert volume.fraction_within(2) == pytest.approx((nearest <= 2).mean())
+    with pytest.raises(NasbedError, match="got none"):
+        volume_by_distance(sizes, [])

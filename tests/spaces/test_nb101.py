@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from nasbed import Architecture, NasbedError
 from nasbed.spaces.nb101 import NB101, NB101Skeleton
+from nasbed.spaces.nb101.canonical import kept_batch
 from support import nb101_reference as reference
 from support.examples import examples
 
@@ -334,3 +335,51 @@ def test_parse_refuses_a_number_of_thousands_of_digits_in_a_line() -> None:
     with pytest.raises(NasbedError, match="matrix, operations") as error:
         NB101().parse(f"[{'9' * 5000}]")
     assert len(str(error.value).splitlines()) == 1
+
+
+BEST = "conv1x1:0/conv3x3:0/maxpool3x3:2/conv3x3:3/conv3x3:0,1,4/output:0,5"
+
+
+def test_nb101_best_cell_has_the_published_four_encodings() -> None:
+    """Section 3.3: the best architecture has 4 graph isomorphisms, producing 4 distinct peaks."""
+    assert len(SPACE.encoded_points(SPACE.parse(BEST))) == 4
+
+
+def test_nb101_encoded_points_are_all_that_decode_to_a_cell() -> None:
+    """All 2²¹ matrices with one labelling, decoded one by one, against those listed from the cell."""
+    cell = SPACE.canonical(SPACE.parse("conv3x3:0/conv3x3:0/conv3x3:1/conv3x3:0,2,3/output:1,4"))
+    numbers = SPACE.encoded_points(cell)
+    edges = np.arange(1 << 21)
+    edges = edges[np.bitwise_count(edges) <= 14]
+    edges = edges[np.bitwise_count(kept_batch(edges)) == 6]
+    codes = np.zeros((len(edges), 6), dtype=np.int64)
+    codes[:, 0] = edges
+    decoded = (SPACE.canonical_codes(codes) == cell.code).all(axis=1)
+    listed = numbers[(numbers < 1 << 21) & (np.bitwise_count(numbers) <= 14)]
+    assert np.array_equal(np.sort(listed), edges[decoded]) and len(np.unique(numbers)) == len(numbers)
+    assert np.prod(SPACE.encoding_sizes) == 509_607_936  # "510M total unique models in this encoding"
+
+
+def test_nb101_named_cells_are_the_published_ones(published_data: Callable[[str], Path]) -> None:
+    """Their published hash, parameters, and for the best (94.32 % on test) a validation accuracy among the first."""
+    inception, best = SPACE.parse("inception"), SPACE.named_architecture("best")
+    assert SPACE.canonical(inception) == SPACE.canonical(SPACE.from_native(INCEPTION))
+    table = np.load(published_data("nb101_20k.npz"))
+    row = table["key"].tolist().index(SPACE.hash(best))
+    assert table["params"][row] == SPACE.parameters([SPACE.canonical(best)])[0] == 32_426_634
+    assert (table["val108"] > table["val108"][row]).sum() <= 5
+    with pytest.raises(NasbedError, match=r"named are: best .*, inception .*, resnet"):
+        SPACE.named_architecture("densenet")
+
+
+def test_nb101_unique_neighbors_are_one_edit_apart_in_a_table() -> None:
+    """A table finds its pairs by edits of canonical forms both ways, not by listing the forms of one cell."""
+    for name in SPACE.named:
+        cell = SPACE.canonical(SPACE.named_architecture(name))
+        near = SPACE.unique_neighbors(cell)
+        pairs = SPACE.neighbor_pairs(SPACE.codes([cell, *near]))
+        connected = {
+            row for pair in pairs for one, other in zip(*pair, strict=True) for row in (one, other) if 0 in (one, other)
+        }
+        assert len(set(near)) == len(near) > 5 and cell not in near
+        assert connected == set(range(len(near) + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +29,7 @@ from nasbed.results.importers.fcnet import FCNetImporter
 from nasbed.results.importers.nb201 import NB201Importer
 from nasbed.spaces.lookup import Lookup
 from nasbed.spaces.nb101.shape import depths, widths
+from nasbed.studies.landscape.peak import peak_volume
 from nasbed.studies.landscape.study import (
     IN_SPACE,
     IN_TABLE,
@@ -69,6 +71,22 @@ def test_landscape_study_finds_the_known_structure(generated: LandscapeStudy) ->
     assert generated.coverage == 1 and IN_SPACE not in generated.walks
     shape = generated.shapes["number of nor_conv_3x3"]
     assert shape.time_s is not None and (shape.time_s.means == 200 * (1 + shape.time_s.keys)).all()
+
+
+def test_landscape_study_counts_the_encodings_near_the_best(generated: LandscapeStudy) -> None:
+    """In a product of six choices of five options, C(6, d) 4^d points are d edits from one."""
+    assert generated.peak is not None and generated.peak.near_as_good is not None
+    counts = [math.comb(6, distance) * 4**distance for distance in range(7)]
+    assert generated.peak.metric.key == "test_accuracy" and generated.peak.near_best.counts.tolist() == counts
+    assert generated.peak.near_as_good.points == generated.peak.others + 1
+
+
+def test_landscape_study_without_repeats_has_no_standard_error(tmp_path: Path) -> None:
+    nb201 = space("nb201")
+    rows = Rows.of(nb201.all_codes()[:30], {VALIDATION.key: np.arange(30.0)}, fidelity=200, seed=0)
+    table = TabularBenchmark(write_results(tmp_path / "t", TableInfo("one", "nb201", (VALIDATION,)), [rows]))
+    peak = peak_volume(table_of(table), VALIDATION)
+    assert peak is not None and peak.near_as_good is None and peak.near_best.points == 1
 
 
 def test_landscape_study_of_a_sample_walks_the_whole_space_too(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from nasbed.studies.nas_hpo.study import DEFINITIONS, nas_hpo_study
 from support.pages import check_page
 from support.tables import VALIDATION, nb201_table
 
-FIGURES = {"distributions", "costs", "operations", "shapes", "walks", "distance", "fidelities"}
+FIGURES = {"distributions", "costs", "operations", "shapes", "walks", "distance", "volume", "fidelities"}
 MAGIC = {"svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
 
 

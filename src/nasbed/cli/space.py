@@ -21,7 +21,9 @@ SpaceName = Annotated[str, typer.Argument(metavar="SPACE", help="A name from: na
 ArchText = Annotated[
     str,
     typer.Argument(
-        metavar="ARCH", help="An architecture as text; 'nasbed space sample SPACE' shows how it is written."
+        metavar="ARCH",
+        help="An architecture as text; 'nasbed space sample SPACE' shows how it is written. Or its name, such as "
+        "inception in nb101.",
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same architectures.")]
@@ -94,23 +96,38 @@ def info(name: SpaceName, json: Json = False) -> None:
     fields: dict[str, Any] = {"name": searched.name, "title": searched.title, "size": searched.size}
     fields |= {"encodings": list(searched.encodings), "parameters of its ConfigSpace": len(searched.configspace())}
     fields |= {"example": searched.format(example), "neighbours of it": sum(1 for _ in searched.neighbors(example))}
+    if searched.named:
+        fields |= {"named": {known: f"{named.title}: {named.text}" for known, named in searched.named.items()}}
     fields |= {"citation": searched.citation}
     if json:
         print_json(fields)
     else:
-        print_fields(fields | {"encodings": ", ".join(searched.encodings)})
+        named = {f"named {known}": text for known, text in fields.pop("named", {}).items()}
+        print_fields(fields | {"encodings": ", ".join(searched.encodings)} | named)
 
 
 @app.command()
-def neighbors(name: SpaceName, arch: ArchText, json: Json = False) -> None:
+def neighbors(
+    name: SpaceName,
+    arch: ArchText,
+    unique: Annotated[
+        bool,
+        typer.Option(
+            "--unique", help="Those of every isomorphic form, each once in its canonical form, without ARCH itself."
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
     """Print every architecture that is one edit away, one per line.
 
-    Example: nasbed space neighbors transnas-micro 64-41414-1_02_333
+    Example: nasbed space neighbors nb101 inception --unique
     """
     from nasbed.spaces import space
 
     searched = space(name)
-    _print_architectures(searched, list(searched.neighbors(searched.parse(arch))), json)
+    architecture = searched.parse(arch)
+    near = searched.unique_neighbors(architecture) if unique else list(searched.neighbors(architecture))
+    _print_architectures(searched, near, json)
 
 
 @app.command("enumerate")
@@ -152,10 +169,17 @@ def draw(
         Path | None, typer.Option("--out", "-o", show_default="SPACE.svg", help="A .svg, .png or .pdf file.")
     ] = None,
     sample_seed: Annotated[int, typer.Option(min=0, help="Sample an architecture with this seed instead of ARCH.")] = 0,
+    named: Annotated[
+        str | None,
+        typer.Option(help="Draw an architecture that has a name, such as best, inception or resnet of nb101."),
+    ] = None,
+    neighbors: Annotated[
+        bool, typer.Option("--neighbors", help="Draw also every architecture that is one edit away.")
+    ] = False,
 ) -> None:
     """Draw the cells of an architecture.
 
-    Example: nasbed space draw darts --sample-seed 3 --out cell.png
+    Examples: nasbed space draw darts --sample-seed 3 --out cell.png; nasbed space draw nb101 --named inception
     """
     import numpy as np
 
@@ -163,14 +187,20 @@ def draw(
     from nasbed.spaces import space
 
     searched = space(name)
-    architecture = searched.sample(np.random.default_rng(sample_seed)) if arch is None else searched.parse(arch)
+    if named is not None and arch is not None:
+        raise InvalidOption(f"--named is drawn instead of ARCH, got both {named} and {arch}; omit one of them")
+    if named is not None:
+        architecture = searched.named_architecture(named)
+    else:
+        architecture = searched.sample(np.random.default_rng(sample_seed)) if arch is None else searched.parse(arch)
+    near = searched.unique_neighbors(architecture) if neighbors else []
     path = out or Path(f"{searched.name}.svg")
     if path.is_dir():
         raise InvalidOption(
             f"the picture goes into a .svg, .png or .pdf file, got the folder {path}; name a file in it"
         )
-    save_cells(searched.diagrams(architecture), path)
-    typer.echo(f"{path}: {searched.format(architecture)}")
+    save_cells([diagram for drawn in (architecture, *near) for diagram in searched.diagrams(drawn)], path)
+    typer.echo(f"{path}: {searched.format(architecture)}" + (f", {len(near)} neighbours" if neighbors else ""))
 
 
 def _description(searched: SearchSpace, arch: Architecture) -> dict[str, Any]:

@@ -12,9 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError, TooLarge, nearest, shorten
+from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError, TooLarge, UnknownName, nearest, shorten
 from nasbed.spaces.edits import Pairs, config_choices, config_edits, differing_choices, listed_pairs, option_changes
-from nasbed.spaces.facts import NONE, CellGraph, Choices, CrossedList, Edit, NamedPart, OperationChanges, Operations
+from nasbed.spaces.facts import (
+    NONE,
+    CellGraph,
+    Choices,
+    CrossedList,
+    Edit,
+    NamedArchitecture,
+    NamedPart,
+    OperationChanges,
+    Operations,
+)
 from nasbed.spaces.graph import Diagram, Graphs
 
 if TYPE_CHECKING:
@@ -74,6 +84,9 @@ class SearchSpace(ABC):
 
     parts: Mapping[str, NamedPart] = _NONE_BY_NAME
     """The parts of the space that have a name."""
+
+    named: Mapping[str, NamedArchitecture] = _NONE_BY_NAME
+    """The architectures that have a name, which :meth:`parse` reads too."""
 
     designs: Mapping[str, CrossedList] = _NONE_BY_NAME
     """The lists of architectures that have a name, which an experiment asks for."""
@@ -255,6 +268,21 @@ class SearchSpace(ABC):
             raise ParseError(f"a configuration maps parameter names to values, got {shorten(config)}")
         return values
 
+    def named_architecture(self, name: str) -> Architecture:
+        """The architecture of that name."""
+        if not self.named:
+            raise UnknownName(f"{self.name} has no named architectures, got {shorten(name)}; give its text")
+        if name not in self.named:
+            names = ", ".join(f"{known} ({named.title})" for known, named in self.named.items())
+            raise UnknownName(f"{self.name} has no architecture named {shorten(name)}; named are: {names}")
+        return self.parse(self.named[name].text)
+
+    def unique_neighbors(self, arch: Architecture) -> list[Architecture]:
+        """The :meth:`neighbors` of all :meth:`isomorphic_forms`, in canonical form, each once, without itself."""
+        near = [neighbor for form in self.isomorphic_forms(arch) for neighbor in self.neighbors(form)]
+        codes = np.unique(self.canonical_codes(near), axis=0)
+        return [other for other in self.architectures(codes) if other != self.canonical(arch)]
+
     def architecture(self, like: ArchitectureLike) -> Architecture:
         """The architecture that is given as itself, by its text (:meth:`parse`) or by its configuration
         (:meth:`from_config`). An :class:`~nasbed.core.architecture.Architecture` is returned unchecked."""
@@ -371,6 +399,17 @@ class SearchSpace(ABC):
         """The smallest number of single edits between one architecture and each row of a table; the number of choices
         that differ, unless the space knows better."""
         return differing_choices(self, codes, self.codes([arch]))
+
+    @property
+    def encoding_sizes(self) -> tuple[int, ...]:
+        """The number of options of each choice of the encoding that a search moves in, where this is a product of
+        independent choices and an edit changes one of them; empty elsewhere."""
+        return ()
+
+    def encoded_points(self, arch: Architecture) -> NDArray[np.int64]:
+        """The numbers of all points of that product that mean this architecture, each once; the last choice counts
+        fastest."""
+        raise InvalidOption(f"{self.name} is not encoded as a product of independent choices")
 
     def operation_changes(self, codes: Codes) -> Iterable[OperationChanges]:
         """The rows of a table that differ in one operation, by the set of operations to choose from. Codes are

@@ -172,6 +172,15 @@ class ChoiceSpace(SearchSpace):
     def neighbor_pairs(self, codes: Codes) -> Pairs:
         return [pair for column in range(self.code_length) for pair in single_changes(codes, column)]
 
+    @property
+    def encoding_sizes(self) -> tuple[int, ...]:
+        return self._sizes
+
+    def encoded_points(self, arch: Architecture) -> NDArray[np.int64]:
+        codes = self.codes(list(self.isomorphic_forms(arch)))
+        numbers: NDArray[np.int64] = np.ravel_multi_index(tuple(codes.T), self._sizes).astype(np.int64)
+        return numbers
+
     def _encode_onehot(self, codes: Codes) -> NDArray[np.float32]:
         return one_hot(codes, self._sizes)
 

@@ -42,6 +42,14 @@ class Operations:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedArchitecture:
+    """An architecture that a paper shows: its text, and what it is."""
+
+    text: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class CellGraph:
     """The cells of a space as one-shot methods see them: an operation on every edge.
 

@@ -28,6 +28,7 @@ from nasbed.evaluation.landscape.relations import (
 )
 from nasbed.evaluation.landscape.replacement import Replacement, operation_replacement
 from nasbed.evaluation.landscape.violin import ValueGroup, value_groups
+from nasbed.evaluation.landscape.volume import Volume, volume_by_distance
 
 __all__ = [
     "Autocorrelation",
@@ -37,6 +38,7 @@ __all__ = [
     "GroupMeans",
     "Replacement",
     "ValueGroup",
+    "Volume",
     "binned_mean",
     "ecdf",
     "edit_distances",
@@ -52,6 +54,7 @@ __all__ = [
     "space_walk_autocorrelation",
     "spearman",
     "value_groups",
+    "volume_by_distance",
 ]
 
 __getattr__ = former(__name__, {"Binned": "nasbed.evaluation.landscape:BinnedMean"}, until="0.3")

@@ -70,6 +70,11 @@ class Bonsai(ChoiceSpace):
         """One flag may take others with it, which then lie on no path: so neighbours are listed."""
         return listed_pairs(self, codes)
 
+    @property
+    def encoding_sizes(self) -> tuple[int, ...]:
+        """None, as one edit may change several flags."""
+        return ()
+
     # --- text and foreign forms --------------------------------------------------------------------------------------
 
     def format(self, arch: Architecture) -> str:

@@ -21,6 +21,8 @@ from nasbed.spaces.nb101.cell import ALL_EDGES, FIRST_BIT, LAST, MAX_VERTICES, O
 from nasbed.spaces.nb101.costs import NB101Skeleton, network_costs
 from nasbed.spaces.nb101.enumeration import COUNTS, unique_codes
 from nasbed.spaces.nb101.hashing import module_hash, module_hashes
+from nasbed.spaces.nb101.labelled import labelled_numbers
+from nasbed.spaces.nb101.named import NAMED_CELLS
 
 if TYPE_CHECKING:
     from ConfigSpace import Configuration, ConfigurationSpace
@@ -69,6 +71,7 @@ class NB101(SearchSpace):
     operations = Operations(tuple(range(1, 1 + INTERIOR)), OPERATIONS, ("maxpool3x3",))
     shape_properties = ("depth", "width")
     parts = PARTS
+    named = NAMED_CELLS
 
     @property
     def size(self) -> int:
@@ -148,6 +151,15 @@ class NB101(SearchSpace):
         forms = {Compact(*form) for form in canonical.forward_orders(cell.compact(arch.code))}
         return (Architecture(self.name, code) for code in sorted(map(cell.padded, forms)))
 
+    @property
+    def encoding_sizes(self) -> tuple[int, ...]:
+        """Five operations and 21 edges: the 2²¹ · 3⁵ points of section 2.2."""
+        return (len(OPERATIONS),) * INTERIOR + (2,) * ALL_EDGES
+
+    def encoded_points(self, arch: Architecture) -> NDArray[np.int64]:
+        """Every unpruned matrix and labelling that decodes to this cell, in any order of its vertices."""
+        return labelled_numbers(cell.compact(arch.code))
+
     # --- properties of a cell ----------------------------------------------------------------------------------------
 
     def hash(self, arch: Architecture) -> str:
@@ -216,6 +228,9 @@ class NB101(SearchSpace):
         return text.format_cell(cell.trimmed(arch.code))
 
     def parse(self, text_: str) -> Architecture:
+        """A cell from its text, as JSON, or by the name of a cell in :attr:`named`."""
+        if isinstance(text_, str) and text_.strip() in self.named:
+            text_ = self.named[text_.strip()].text
         return self._validate_cell(text.parse_cell(text_))
 
     def to_native(self, arch: Architecture) -> tuple[NDArray[np.int64], list[str]]:

@@ -19,6 +19,7 @@ from nasbed.spaces.nb101.cell import (
     edges_from_pairs,
     predecessors,
 )
+from nasbed.spaces.nb101.named import NAMED_CELLS
 
 SHORT_NAMES = tuple(name.removesuffix("-bn-relu") for name in OPERATIONS)
 EXAMPLE = "conv3x3:0/maxpool3x3:0,1/output:1,2"
@@ -62,7 +63,10 @@ def parse_cell(text: str) -> Compact:
     for vertex, part in enumerate(parts, start=1):
         name, colon, incoming = part.partition(":")
         if not colon:
-            raise ParseError(f"an nb101 cell reads like {EXAMPLE}, got {shorten(part)} in {shorten(text)}")
+            raise ParseError(
+                f"an nb101 cell reads like {EXAMPLE}, got {shorten(part)} in {shorten(text)}; named cells are "
+                f"{', '.join(NAMED_CELLS)}"
+            )
         if (name == OUTPUT) != (vertex == len(parts)):
             raise ParseError(f"an nb101 cell ends with its one output vertex, as in {EXAMPLE}, got {shorten(text)}")
         if name != OUTPUT:

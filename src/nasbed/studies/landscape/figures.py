@@ -47,6 +47,7 @@ def landscape_figures(study: LandscapeStudy) -> dict[str, Chart]:
         "shapes": _shapes(study),
         "walks": _walks(study),
         "distance": _distance(study),
+        "volume": _volume(study),
         "fidelities": _fidelities(study),
     }
     return {name: chart for name, chart in figures.items() if chart is not None}
@@ -106,9 +107,10 @@ def _costs(study: LandscapeStudy) -> Chart | None:
     floor, ceiling = costs.by_time_and_metric.y_edges[[0, -1]].tolist()
     front = [{"x": x, "y": y} for x, y in costs.front.tolist() if floor <= y <= ceiling]
     line = alt.Chart(inline(front)).mark_line(interpolate="step-after", color=COLOURS[1], point=dots(COLOURS[1]))
-    right = (density + line.encode(alt.X("x:Q"), alt.Y("y:Q"))).properties(
-        title="the best 95 %, and those that none beats", width=WIDTH, height=HEIGHT
-    )
+    layers = density + line.encode(alt.X("x:Q"), alt.Y("y:Q"))
+    if costs.named:
+        layers += _named_points(costs.named, floor, ceiling)
+    right = layers.properties(title="the best 95 %, and those that none beats", width=WIDTH, height=HEIGHT)
     if costs.by_time_and_parameters is None:
         return right
     cells = rectangles(costs.by_time_and_parameters, scale=1e-6)
@@ -123,6 +125,24 @@ def _costs(study: LandscapeStudy) -> Chart | None:
         alt.Color("mean:Q", title=["mean", metric_label(study.metric)]).scale(colours),
     )
     return beside(left, right)
+
+
+def _named_points(named: Mapping[str, np.ndarray], floor: float, ceiling: float) -> Chart:
+    """Each named architecture as a labelled diamond, its neighbours as small crosses."""
+    rows = [
+        {"x": x, "y": y, "label": "" if place else name, "kind": "neighbour" if place else "named"}
+        for name, cells in named.items()
+        for place, (x, y) in enumerate(cells.tolist())
+        if floor <= y <= ceiling
+    ]
+    base = alt.Chart(inline(rows)).encode(alt.X("x:Q"), alt.Y("y:Q"))
+    colour = COLOURS[3]
+    crosses = base.transform_filter("datum.kind == 'neighbour'").mark_point(shape="cross", size=28, color=colour)
+    diamonds = base.transform_filter("datum.kind == 'named'").mark_point(
+        shape="diamond", size=90, filled=True, color=colour, stroke=ON_LIGHT
+    )
+    text = base.mark_text(dx=8, align="left", fontWeight="bold", fontSize=12).encode(alt.Text("label:N"))
+    return crosses + diamonds + text
 
 
 def _replacements(study: LandscapeStudy) -> dict[str, Chart]:
@@ -245,6 +265,23 @@ def _distance(study: LandscapeStudy) -> Chart:
         x, alt.Y("within:Q", title="fraction within the distance").scale(alt.Scale(domain=[0, 1]))
     )
     return beside(left, right)
+
+
+def _volume(study: LandscapeStudy) -> Chart | None:
+    peak = study.peak
+    if peak is None:
+        return None
+    volumes = {"the best alone": peak.near_best, "all as good as the best": peak.near_as_good}
+    rows = [
+        {"near": name, "distance": distance, "within": volume.fraction_within(distance)}
+        for name, volume in volumes.items()
+        if volume is not None
+        for distance in range(len(volume.counts))
+    ]
+    x = alt.X("distance:O", title="edits to the nearest encoding").axis(labelAngle=0)
+    y = alt.Y("within:Q", title="fraction of all encodings").scale(alt.Scale(domain=[0, 1]))
+    chart = alt.Chart(inline(rows), width=520, height=300).mark_line(point=dots())
+    return chart.encode(x, y, series([name for name, volume in volumes.items() if volume is not None], "near", None))
 
 
 def _fidelities(study: LandscapeStudy) -> Chart | None:

@@ -70,8 +70,18 @@ def landscape_numbers(study: LandscapeStudy) -> dict[str, Any]:
         },
         "fidelity_spearman": {"fidelities": study.fidelities, "correlations": study.fidelity_correlations},
     }
+    if study.peak is not None:
+        peak = study.peak
+        numbers["volume"] = {
+            "metric": peak.metric.key,
+            "best": {"architecture": peak.best, "value": peak.best_value, "standard_error": peak.standard_error},
+            "others_as_good": peak.others if peak.near_as_good is not None else None,
+            "encodings_by_distance_to_the_best": peak.near_best.counts,
+            "encodings_by_distance_to_all_as_good": None if peak.near_as_good is None else peak.near_as_good.counts,
+        }
     if study.costs is not None:
         numbers["costs_spearman"] = {"columns": study.costs.names, "correlations": study.costs.correlations}
         numbers["pareto_front"] = {"columns": ("train_time_s", study.metric.key), "rows": study.costs.front}
+        numbers["named"] = {"columns": ("train_time_s", study.metric.key), "rows": dict(study.costs.named)}
     json_values: dict[str, Any] = plain(numbers)
     return json_values

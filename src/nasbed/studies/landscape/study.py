@@ -33,9 +33,19 @@ from nasbed.evaluation.landscape import (
     space_walk_autocorrelation,
 )
 from nasbed.spaces.lookup import Lookup
+from nasbed.studies.landscape.peak import PeakVolume, peak_volume
 from nasbed.studies.table import TIME, Table, table_of
 
-STAGES = ("distributions", "costs", "operations", "shapes", "random walks", "distance to the best", "fidelities")
+STAGES = (
+    "distributions",
+    "costs",
+    "operations",
+    "shapes",
+    "random walks",
+    "distance to the best",
+    "encodings near the best",
+    "fidelities",
+)
 WALKABLE = 1_000_000
 """The largest space that is walked in full when a table is a sample of it."""
 
@@ -57,6 +67,7 @@ class Costs:
     by_time_and_parameters: BinnedMean | None  # the metric's mean
     by_time_and_metric: BinnedMean  # counts, of the best 95 %
     front: NDArray[np.float64]  # [n, 2]: time and metric of the Pareto-optimal architectures
+    named: Mapping[str, NDArray[np.float64]]  # [n, 2]: of each named architecture, then of its neighbours in the table
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,7 @@ class LandscapeStudy:
     shapes: Mapping[str, Shape]
     walks: Mapping[str, Autocorrelation]  # by name: IN_TABLE …
     distance: FitnessDistance
+    peak: PeakVolume | None
     fidelities: tuple[int, ...]
     fidelity_correlations: NDArray[np.float64]
 
@@ -152,6 +164,9 @@ def landscape_study(
     distance = fitness_distance_correlation(table.space, table.codes, values, direction=objective.direction)
 
     start_stage(STAGES[6])
+    peak = peak_volume(table, noisy)
+
+    start_stage(STAGES[7])
     positions = [place for place, _ in enumerate(table.fidelities) if ~np.isnan(table.mean(objective, place)).all()]
     by_fidelity = np.stack([table.mean(objective, place) for place in positions], axis=1)
     best = table.space.architectures(table.codes[distance.best : distance.best + 1])[0]
@@ -176,6 +191,7 @@ def landscape_study(
         shapes=shapes,
         walks=walks,
         distance=distance,
+        peak=peak,
         fidelities=tuple(table.fidelities[place] for place in positions),
         fidelity_correlations=rank_correlations(by_fidelity),
     )
@@ -205,7 +221,21 @@ def _costs(
         by_time_and_parameters=None if parameters is None else binned_mean(times, parameters, values=values),
         by_time_and_metric=binned_mean(times, visible, values=visible),
         front=np.stack([times[front], values[front]], axis=1),
+        named=_named(table, np.stack([times, values], axis=1)),
     )
+
+
+def _named(table: Table, rows: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """The rows of the named architectures that the table has, each with those of its neighbours that it has."""
+    lookup, space = Lookup(table.codes), table.space
+    found = {}
+    for name in space.named:
+        arch = space.named_architecture(name)
+        (own,) = lookup.find(space.canonical_codes([arch]))
+        if own >= 0:
+            near = lookup.find(space.codes(space.unique_neighbors(arch)))
+            found[name] = rows[[own, *near[near >= 0]]]
+    return found
 
 
 def _shapes(

@@ -13,9 +13,10 @@ import pytest
 from nasbed.core.metric import Metric
 from nasbed.evaluation.anytime import Anytime
 from nasbed.studies.generalisation.page import generalisation_facts, generalisation_table, write_generalisation_report
-from nasbed.studies.generalisation.study import GeneralisationStudy, Ordering, SpaceResult, VariantResult
+from nasbed.studies.generalisation.study import GeneralisationStudy, Ordering, SpaceResult
 from nasbed.studies.methods.page import write_methods_report
 from nasbed.studies.methods.study import MethodResult, MethodsStudy
+from nasbed.studies.variants import VariantResult
 from support.pages import check_page
 
 METRIC = Metric("accuracy", split="test", unit="%")

@@ -179,7 +179,9 @@ def draw(
 ) -> None:
     """Draw the cells of an architecture.
 
-    Examples: nasbed space draw darts --sample-seed 3 --out cell.png; nasbed space draw nb101 --named inception
+    Example: nasbed space draw darts --sample-seed 3 --out cell.png
+
+    Example: nasbed space draw nb101 --named inception --neighbors
     """
     import numpy as np
 

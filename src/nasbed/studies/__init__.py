@@ -25,6 +25,7 @@ STUDIES.add_entries(
         "methods": "methods.command:methods",
         "nas-hpo": "nas_hpo.command:nas_hpo",
         "one-shot": "one_shot.command:one_shot",
+        "sweep": "sweep.command:sweep",
         "transfer": "transfer.command:transfer",
         "unseen": "unseen.command:unseen",
         "validation": "validation.command:validate",

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from nasbed.core.errors import InvalidOption
+
+Vary = Annotated[
+    list[str],
+    typer.Option(metavar="KEY=VALUE,VALUE,…", help="A setting and the values to try; may be given several times."),
+]
 
 
 def settings_by_key(texts: Iterable[str]) -> dict[str, Any]:
@@ -38,6 +45,23 @@ def settings_by_owner(texts: Iterable[str], *, owner: str, example: str) -> dict
             raise InvalidOption(f"a setting is {owner}.KEY=VALUE, such as {example}, got {text!r}")
         settings.setdefault(name, {})[key] = _value(value)
     return settings
+
+
+def varied_settings(texts: Iterable[str]) -> dict[str, list[Any]]:
+    """Settings with the values to try, from texts ``KEY=VALUE,VALUE``; a repeated value counts once.
+
+    >>> varied_settings(["population_size=10,50", "features=onehot,path"])
+    {'population_size': [10, 50], 'features': ['onehot', 'path']}
+    """
+    varied: dict[str, list[Any]] = {}
+    for text in texts:
+        key, equals, values = text.partition("=")
+        if not (equals and key and all(values.split(","))):
+            raise InvalidOption(f"what varies is KEY=VALUE,VALUE, such as population_size=10,50,100, got {text!r}")
+        if key in varied:
+            raise InvalidOption(f"each setting varies once, got {key} twice; put all its values into one --vary")
+        varied[key] = [_value(value) for value in dict.fromkeys(values.split(","))]
+    return varied
 
 
 def _value(text: str) -> Any:

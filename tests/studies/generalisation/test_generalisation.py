@@ -19,11 +19,11 @@ from nasbed.studies.generalisation.study import (
     RS,
     GeneralisationStudy,
     Ordering,
-    Variant,
     generalisation_study,
     part_of,
     variants,
 )
+from nasbed.studies.variants import Variant
 from support.tables import nb201_table
 
 SMALL_GROUPS = {"methods": (RS, RE), "rates": (Variant("1", "re"), Variant("4", "re", {"mutation_rate": 4}))}

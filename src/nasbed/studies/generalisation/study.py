@@ -4,34 +4,24 @@ in a part of a space and in the whole of it?"""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
-from nasbed.evaluation.anytime import Anytime, Floats, anytime, final_regrets
-from nasbed.evaluation.judging import Trajectory, judge, paired
+from nasbed.evaluation.judging import judge, paired
 from nasbed.evaluation.landscape.relations import spearman
 from nasbed.evaluation.remarks import failed_evaluations
 from nasbed.evaluation.significance import wilcoxon
-from nasbed.experiments.compare import compare
 from nasbed.experiments.runs import Runs
+from nasbed.studies.variants import Variant, VariantResult, run_variants
 
 LEVEL = 0.05
 Verdict = Literal["holds", "reversed", "not settled"]
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """A method with settings, and its name in figures."""
-
-    name: str
-    method: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 RS, NRE, RE = Variant("RS", "rs"), Variant("NRE", "nre"), Variant("RE", "re")
@@ -52,20 +42,6 @@ GROUPS: Mapping[str, Sequence[Variant]] = {
     ),
 }
 """The rows of figure 8. The paper does not name its rates and sizes: these are our choice and include RE's defaults."""
-
-
-@dataclass(frozen=True, slots=True)
-class VariantResult:
-    """One variant in one space: its curve and its final regrets by seed."""
-
-    name: str
-    curve: Anytime
-    finals: Floats
-    seeds: tuple[int, ...] = ()  # of the finals
-
-    @property
-    def mean(self) -> float:
-        return float(self.finals.mean())
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +127,15 @@ def generalisation_study(
             if progress is not None:
                 progress(place)
 
-        runs = {}
-        for folder, variant in variants(groups).items():
-            runs[folder] = compare(
-                name,
-                [variant.method],
-                seeds=seeds,
-                budget=budget,
-                out=out / "runs" / place / folder,
-                engine=engine,
-                settings={variant.method: variant.settings},
-                progress=on_run,
-            )
+        runs = run_variants(
+            name,
+            variants(groups).values(),
+            seeds=seeds,
+            budget=budget,
+            out=out / "runs" / place,
+            engine=engine,
+            progress=on_run,
+        )
         places[place] = _place(load(name), runs, groups)
     small, full, table = places["small"], places["full"], load(benchmark)
     return GeneralisationStudy(
@@ -180,19 +153,14 @@ def generalisation_study(
 
 def variants(groups: Mapping[str, Sequence[Variant]] = GROUPS) -> dict[str, Variant]:
     """Every variant once, by the folder of its runs."""
-    return {_folder(variant): variant for group in groups.values() for variant in group}
+    return {variant.folder: variant for group in groups.values() for variant in group}
 
 
-def _folder(variant: Variant) -> str:
-    return "-".join([variant.method, *(f"{name}-{value}" for name, value in variant.settings.items())])
-
-
-def _place(benchmark: Benchmark, runs: Mapping[str, Runs], groups: Mapping[str, Sequence[Variant]]) -> SpaceResult:
+def _place(benchmark: Benchmark, runs: Runs, groups: Mapping[str, Sequence[Variant]]) -> SpaceResult:
     """All runs judged together, each under the name of its folder."""
-    renamed = [replace(run, method=folder) for folder, runs_of_folder in runs.items() for run in runs_of_folder.runs]
-    judged = judge(Runs(next(iter(runs.values())).setup, [run for run in renamed if not run.error]), benchmark)
+    judged = judge(runs.finished, benchmark)
     results = {
-        group: [_variant_result(variant, judged.of(_folder(variant))) for variant in members]
+        group: [VariantResult.of(variant, judged.of(variant.folder)) for variant in members]
         for group, members in groups.items()
     }
     methods = {line.name: line for line in results.get("methods", ())}
@@ -206,16 +174,12 @@ def _place(benchmark: Benchmark, runs: Mapping[str, Runs], groups: Mapping[str, 
             for worse, better in (("RS", "NRE"), ("NRE", "RE"), ("RS", "RE"))
             if worse in methods and better in methods
         ],
-        broken=sum(1 for run in renamed if run.error),
-        failed=failed_evaluations(renamed),
+        broken=sum(1 for run in runs.runs if run.error),
+        failed=failed_evaluations(runs.runs),
     )
-
-
-def _variant_result(variant: Variant, lines: Sequence[Trajectory]) -> VariantResult:
-    return VariantResult(variant.name, anytime(lines), final_regrets(lines), tuple(line.seed for line in lines))
 
 
 def _ordering(worse: VariantResult, better: VariantResult) -> Ordering:
     """Paired by the seeds that finished in both."""
-    finals = {variant.name: dict(zip(variant.seeds, variant.finals, strict=True)) for variant in (worse, better)}
+    finals = {variant.name: variant.by_seed for variant in (worse, better)}
     return Ordering(worse.name, better.name, worse.mean - better.mean, wilcoxon(*paired(finals)))

@@ -228,14 +228,14 @@ def _costs(
 def _named(table: Table, rows: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
     """The rows of the named architectures that the table has, each with those of its neighbours that it has."""
     lookup, space = Lookup(table.codes), table.space
-    found = {}
+    by_name = {}
     for name in space.named:
         arch = space.named_architecture(name)
         (own,) = lookup.find(space.canonical_codes([arch]))
         if own >= 0:
             near = lookup.find(space.codes(space.unique_neighbors(arch)))
-            found[name] = rows[[own, *near[near >= 0]]]
-    return found
+            by_name[name] = rows[[own, *near[near >= 0]]]
+    return by_name
 
 
 def _shapes(

@@ -146,6 +146,9 @@ CASES = {
         lambda v, o: tr.at_times(TIMES, v[o], grid_s=TIMES[::7] + 0.5), scale=1, order_free=False, shift_free=False
     ),
     "bands": Case(lambda v, o: tr.bands(by_method(v, o).T).high, scale=1, shift_free=False),
+    "mean_bands": Case(
+        lambda v, o: tr.mean_bands(by_method(v, o).T, np.random.default_rng(0)).mean, scale=1, shift_free=False
+    ),
     "area_under_curve": Case(
         lambda v, o: tr.area_under_curve(TIMES, v[o], first_s=1.0, last_s=500.0),
         scale=1,

@@ -45,6 +45,19 @@ def test_comparison_is_one_file_of_about_a_megabyte_and_names_methods_settings_a
         assert (tmp_path / "figures" / f"{name}.svg").read_text().count("role-legend-label") == 3, name
 
 
+def test_comparison_draws_means_where_asked(tmp_path: Path) -> None:
+    """The curves end at the mean final regret of the standings; the page says what its lines are."""
+    runs = three_methods()
+    compared = comparison(runs, Formula(TEST), rng=np.random.default_rng(0), centre="mean")
+    for curve in compared.over_evaluations:
+        (standing,) = [one for one in compared.summary.methods if one.method == curve.method]
+        assert curve.middle[-1] == pytest.approx(standing.test_regret.estimate)
+        assert curve.low[-1] <= curve.middle[-1] <= curve.high[-1]
+    write_comparison(tmp_path, runs, Formula(TEST), rng=np.random.default_rng(0), centre="mean")
+    page = (tmp_path / "report.html").read_text()
+    assert "The mean over seeds, and its 95 % bootstrap interval as a band" in page and "quartiles" not in page
+
+
 HOSTILE = "</script><script>alert(1)</script>\"'&<img src=x onerror=alert(1)>"
 
 

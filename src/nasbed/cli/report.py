@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from nasbed.core.errors import InvalidOption
-from nasbed.terminal.report_options import Figures, Formats, report_formats
+from nasbed.terminal.report_options import CurveCentre, Figures, Formats, chosen_centre, report_formats
 
 if TYPE_CHECKING:
     from nasbed.evaluation.summary import ComparisonSummary
@@ -31,6 +31,7 @@ def report(
         Path | None,
         typer.Option("--out", "-o", show_default="the first DIR", help="The folder for report.html and numbers.json."),
     ] = None,
+    centre: CurveCentre = "median",
     figures: Figures = False,
     format: Formats = None,
 ) -> None:
@@ -43,13 +44,13 @@ def report(
 
     Example: nasbed report runs-on-cifar10 runs-on-chesseract --out both
     """
-    formats = report_formats(out or folders[0], figures, format)
+    formats, middle = report_formats(out or folders[0], figures, format), chosen_centre(centre)
     if suite := _suite_of(folders, out):
         from nasbed.cli.suite import print_suite_report
 
-        print_suite_report(suite, out or folders[0], formats=formats)
+        print_suite_report(suite, out or folders[0], formats=formats, centre=middle)
         return
-    print_report(folders, out or folders[0], formats=formats)
+    print_report(folders, out or folders[0], formats=formats, centre=middle)
 
 
 def _suite_of(folders: list[Path], out: Path | None) -> SuiteRuns | None:
@@ -71,13 +72,16 @@ def _suite_of(folders: list[Path], out: Path | None) -> SuiteRuns | None:
     return join_suite_runs(folders, title=f"{len(benchmarks)} benchmarks")
 
 
-def print_report(folders: list[Path], out: Path, *, formats: Sequence[str]) -> None:
+def print_report(
+    folders: list[Path], out: Path, *, formats: Sequence[str], centre: Literal["median", "mean"] = "median"
+) -> None:
     """Print the standings of all runs in the folders, judged by their benchmark, and write their page.
 
     Args:
         folders: of the runs.
         out: the folder of the page.
         formats: of figure files.
+        centre: what curves show of all seeds.
     """
     import numpy as np
 
@@ -102,7 +106,9 @@ def print_report(folders: list[Path], out: Path, *, formats: Sequence[str]) -> N
         sys.stdout.flush()
 
     rng = np.random.default_rng(0)
-    write_comparison(out, runs, benchmark, rng=rng, stale=stale, formats=formats, on_summary=print_summary)
+    write_comparison(
+        out, runs, benchmark, rng=rng, stale=stale, formats=formats, centre=centre, on_summary=print_summary
+    )
     for path in _first_tracebacks(folders, runs):
         typer.echo(f"Traceback: {path}")
     typer.echo(f"Report: {out / 'report.html'}")

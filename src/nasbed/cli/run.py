@@ -26,11 +26,13 @@ from nasbed.terminal.progress import counted_bars, note
 from nasbed.terminal.report_options import (
     DEFAULT_BENCHMARK,
     Budget,
+    CurveCentre,
     Figures,
     Formats,
     MethodPreset,
     Processes,
     Searched,
+    chosen_centre,
     report_formats,
 )
 
@@ -89,6 +91,7 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The folder of the runs; an interrupted command resumes there.")
     ] = Path("runs"),
+    centre: CurveCentre = "median",
     figures: Figures = False,
     format: Formats = None,
 ) -> None:
@@ -107,7 +110,7 @@ def run(
 
     methods = chosen_methods(optimizers)
     on_interrupt(lambda: runs_kept(out))
-    formats = report_formats(out, figures, format)
+    formats, middle = report_formats(out, figures, format), chosen_centre(centre)
     guidance = _guidance(warm_start or [], filter or [], only_guided)
     with counted_bars() as bars:
         scored = bars.add_task("scores", total=None, visible=False)
@@ -148,7 +151,7 @@ def run(
             on_note=note,
             on_start=report_start,
         )
-    print_report([out], out, formats=formats)
+    print_report([out], out, formats=formats, centre=middle)
 
 
 def _traceback_of(out: Path, name: str, seed: int) -> str:

@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,7 +14,15 @@ from nasbed.terminal import method_options
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.output import Json, print_json, print_table
 from nasbed.terminal.progress import benchmark_bars, note
-from nasbed.terminal.report_options import Figures, Formats, MethodPreset, Processes, report_formats
+from nasbed.terminal.report_options import (
+    CurveCentre,
+    Figures,
+    Formats,
+    MethodPreset,
+    Processes,
+    chosen_centre,
+    report_formats,
+)
 
 if TYPE_CHECKING:
     from nasbed.experiments.suites import SuiteRuns
@@ -106,6 +114,7 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The folder of all runs and the page; the same command resumes there.")
     ] = Path("suite-runs"),
+    centre: CurveCentre = "median",
     figures: Figures = False,
     format: Formats = None,
 ) -> None:
@@ -123,7 +132,7 @@ def run(
 
     Example: nasbed suite run mine.toml --optimizers rs,re --engine ray --out mine
     """
-    formats = report_formats(out, figures, format)
+    formats, middle = report_formats(out, figures, format), chosen_centre(centre)
     on_interrupt(lambda: runs_kept(out))
 
     from nasbed.benchmarks.suites import load_suite
@@ -149,18 +158,20 @@ def run(
             progress=report_run,
             on_note=note,
         )
-    print_suite_report(join(runs, files), out, formats=formats)
+    print_suite_report(join(runs, files), out, formats=formats, centre=middle)
 
 
-def print_suite_report(runs: SuiteRuns, out: Path, *, formats: Iterable[str] = ()) -> None:
-    """Write the page over several benchmarks, and print the standings."""
+def print_suite_report(
+    runs: SuiteRuns, out: Path, *, formats: Iterable[str] = (), centre: Literal["median", "mean"] = "median"
+) -> None:
+    """Write the page over several benchmarks, and print the standings. ``centre`` is what curves show of all seeds."""
     import numpy as np
 
     from nasbed.reports.suite.page import write_suite_report
     from nasbed.reports.suite.tables import standings_rows
     from nasbed.reports.suite.words import NORMALISED, count_text, lead, remarks_of, suite_verdict
 
-    summary = write_suite_report(out, runs, rng=np.random.default_rng(0), formats=formats)
+    summary = write_suite_report(out, runs, rng=np.random.default_rng(0), formats=formats, centre=centre)
     typer.echo(f"{standings_rows(summary).text()}\n\n{lead(summary)} {suite_verdict(summary)}")
     typer.echo(f"{NORMALISED}; in brackets, 95 % bootstrap intervals over seeds.")
     for name, why in summary.missing.items():

@@ -10,8 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.metric import Direction
+from nasbed.evaluation.ranks import ENDS, MeanBand
 
 Scale = Literal["log", "linear"]
+Centre = Literal["median", "mean"]
+"""What stands for many seeds in a curve: the median with the quartiles, or the mean with its 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,22 @@ def bands(curves: ArrayLike, *, level: float = 0.5) -> Bands:
         raise InvalidOption(f"bands take curves [seeds, times] and a level in (0, 1), got {table.shape} and {level}")
     low, median, high = np.quantile(table, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
     return Bands(median, low, high)
+
+
+def mean_bands(curves: ArrayLike, rng: np.random.Generator, *, resamples: int = 300) -> MeanBand:
+    """The mean of curves ``[seeds, times]`` at each time with its 95 % bootstrap interval over seeds, as NAS-Bench-101
+    draws means (figure 7). NaN wherever some seed has no value yet.
+
+    >>> result = mean_bands([[4.0, 1.0], [6.0, 1.0], [5.0, float("nan")]], np.random.default_rng(0))
+    >>> result.mean.tolist(), bool(4 <= result.low[0] < 5 < result.high[0] <= 6)
+    ([5.0, nan], True)
+    """
+    table = np.asarray(curves, dtype=np.float64)
+    if table.ndim != 2 or not len(table):
+        raise InvalidOption(f"bands take curves [seeds, times], got {table.shape}")
+    shares = rng.multinomial(len(table), np.full(len(table), 1 / len(table)), size=resamples) / len(table)
+    low, high = np.quantile(shares @ table, ENDS, axis=0)
+    return MeanBand(table.mean(axis=0), low, high)
 
 
 def area_under_curve(

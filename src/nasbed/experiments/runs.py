@@ -183,15 +183,19 @@ class Runs:
         ``incumbent_evaluation`` which one that is. Needs pandas (``pip install 'nasbed[pandas]'``)."""
         return call_facade("run_views:runs_frame", self)
 
-    def plot(self, over: Literal["time", "evaluations"] = "evaluations") -> alt.LayerChart:
-        """The regret of each method's incumbent: the median over seeds and the quartiles, as an altair chart that a
-        notebook shows without a network. ``over`` is what the horizontal axis counts."""
-        chart: alt.LayerChart = call_facade("run_views:regret_chart", self, over)
+    def plot(
+        self, over: Literal["time", "evaluations"] = "evaluations", *, centre: Literal["median", "mean"] = "median"
+    ) -> alt.LayerChart:
+        """The regret of each method's incumbent: the median over seeds and the quartiles, or the mean and its 95 %
+        interval, as an altair chart that a notebook shows without a network. ``over`` is what the horizontal axis
+        counts."""
+        chart: alt.LayerChart = call_facade("run_views:regret_chart", self, over, centre)
         return chart
 
-    def write_report(self, folder: str | Path) -> Path:
-        """Write the page of ``nasbed report`` with its figures and numbers into a folder; the path of the page."""
-        return Path(call_facade("run_views:write_runs_report", self, Path(folder)))
+    def write_report(self, folder: str | Path, *, centre: Literal["median", "mean"] = "median") -> Path:
+        """Write the page of ``nasbed report`` with its figures and numbers into a folder; the path of the page.
+        ``centre`` is what its curves show of all seeds."""
+        return Path(call_facade("run_views:write_runs_report", self, Path(folder), centre))
 
     def __repr__(self) -> str:
         methods = ", ".join(self.methods)

@@ -14,12 +14,12 @@ from nasbed.core.status import STATUSES
 from nasbed.drawing.notebooks import NotebookCard
 from nasbed.drawing.palette import looks
 from nasbed.evaluation.summary import ComparisonSummary
-from nasbed.evaluation.trajectories import incumbent_index
+from nasbed.evaluation.trajectories import Centre, incumbent_index
 from nasbed.experiments.provenance import check_benchmark, stale_methods
 from nasbed.experiments.run_checks import check_runs_fit
 from nasbed.experiments.runs import Run, Runs
 from nasbed.reports.comparison.data import Comparison, comparison
-from nasbed.reports.comparison.figures import curves_figure
+from nasbed.reports.comparison.figures import CENTRE_NAMES, curves_figure
 from nasbed.reports.comparison.page import EVALUATIONS, TIME, write_comparison
 from nasbed.reports.comparison.standings import footnotes, regret_label, table, verdict
 from nasbed.spaces import SearchSpace, space
@@ -42,11 +42,13 @@ def runs_frame(runs: Runs) -> pd.DataFrame:
     return frame.astype({"incumbent_evaluation": "Int64"}) if len(frame.columns) else frame
 
 
-def regret_chart(runs: Runs, over: Literal["time", "evaluations"]) -> alt.LayerChart:
+def regret_chart(runs: Runs, over: Literal["time", "evaluations"], centre: Centre) -> alt.LayerChart:
     """See :meth:`nasbed.experiments.runs.Runs.plot`."""
     if over not in ("time", "evaluations"):
         raise InvalidOption(f"a regret is drawn over time or evaluations, got {over!r}; choose one of them")
-    compared = _compared(runs)
+    if centre not in CENTRE_NAMES:
+        raise InvalidOption(f"a curve shows the median or the mean of all seeds, got {centre!r}; choose one of them")
+    compared = _compared(runs, centre)
     curves = compared.over_time if over == "time" else compared.over_evaluations
     if not curves:
         raise InvalidOption(f"no run found anything to draw; {verdict(compared.summary)}")
@@ -56,15 +58,16 @@ def regret_chart(runs: Runs, over: Literal["time", "evaluations"]) -> alt.LayerC
         x=TIME if over == "time" else EVALUATIONS,
         y=regret_label(compared.summary),
         on_page=False,
+        names=CENTRE_NAMES[centre],
     )
     return chart
 
 
-def write_runs_report(runs: Runs, folder: Path) -> Path:
+def write_runs_report(runs: Runs, folder: Path, centre: Centre) -> Path:
     """See :meth:`nasbed.experiments.runs.Runs.write_report`."""
     benchmark = _benchmark(runs)
     stale = stale_methods(runs, benchmark)
-    write_comparison(folder, runs, benchmark, rng=np.random.default_rng(0), stale=stale)
+    write_comparison(folder, runs, benchmark, rng=np.random.default_rng(0), stale=stale, centre=centre)
     return folder / "report.html"
 
 
@@ -128,5 +131,5 @@ def _benchmark(runs: Runs) -> Benchmark:
     return benchmark
 
 
-def _compared(runs: Runs) -> Comparison:
-    return comparison(runs, _benchmark(runs), rng=np.random.default_rng(0))
+def _compared(runs: Runs, centre: Centre = "median") -> Comparison:
+    return comparison(runs, _benchmark(runs), rng=np.random.default_rng(0), centre=centre)

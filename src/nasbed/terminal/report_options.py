@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -23,6 +23,14 @@ Formats = Annotated[
         "--format",
         show_default="with --figures, svg and pdf",
         help="Write figures in this format: svg, png or pdf; may be given several times.",
+    ),
+]
+CurveCentre = Annotated[
+    str,
+    typer.Option(
+        metavar="median|mean",
+        help="What regret curves show of all seeds: the median with quartiles, or the mean with its 95 % interval, as "
+        "NAS-Bench-101's figure 7 has means. Tables have both.",
     ),
 ]
 Searched = Annotated[
@@ -84,6 +92,15 @@ TopPercent = Annotated[
     float, typer.Option(help="The share of truly best architectures that counts as the top, in per cent.")
 ]
 TopWeight = Annotated[float, typer.Option(help="The weight of the top in rank-biased overlap, above 0 and below 1.")]
+
+
+def chosen_centre(text: str) -> Literal["median", "mean"]:
+    """What curves show of all seeds, from the text of ``--centre``."""
+    if text == "median":
+        return "median"
+    if text == "mean":
+        return "mean"
+    raise InvalidOption(f"--centre is median or mean, got {text!r}; choose one of them")
 
 
 def report_formats(out: Path, figures: bool, formats: Sequence[str] | None) -> tuple[str, ...]:

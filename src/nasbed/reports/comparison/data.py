@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from nasbed.benchmarks.base import Benchmark
 from nasbed.core.architecture import Architecture
@@ -17,7 +17,7 @@ from nasbed.evaluation.judging import JudgedRuns, Trajectory, by_seed, evaluatio
 from nasbed.evaluation.ranks import mean_ranks
 from nasbed.evaluation.summary import ComparisonSummary, summarise
 from nasbed.evaluation.tradeoffs import Tradeoffs, tradeoffs
-from nasbed.evaluation.trajectories import at_times, bands, time_grid
+from nasbed.evaluation.trajectories import Centre, at_times, bands, mean_bands, time_grid
 from nasbed.experiments.runs import Runs
 from nasbed.spaces.base import SearchSpace
 
@@ -34,6 +34,15 @@ class MethodCurve:
     low: Floats
     middle: Floats
     high: Floats
+
+    @classmethod
+    def of(cls, method: str, x: Floats, curves: ArrayLike, centre: Centre) -> MethodCurve:
+        """From curves ``[seeds, places]`` at the places ``x``."""
+        if centre == "mean":
+            means = mean_bands(curves, np.random.default_rng(0))
+            return cls(method, x, means.low, means.mean, means.high)
+        band = bands(curves)
+        return cls(method, x, band.low, band.median, band.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,8 @@ class Comparison:
     explained: tuple[float, float]
     """The shares of the variance explained by the two components of ``visited``."""
     best: BestArchitecture | None
+    centre: Centre = "median"
+    """Of ``over_time``, ``over_evaluations`` and ``over_second``."""
 
 
 def comparison(
@@ -85,6 +96,7 @@ def comparison(
     rng: np.random.Generator,
     points_a_method: int = 120,
     stale: Mapping[str, str] | None = None,
+    centre: Centre = "median",
 ) -> Comparison:
     """The numbers behind the page.
 
@@ -94,6 +106,7 @@ def comparison(
         rng: draws the bootstrap samples first, as for the summary alone, and then the evaluations on the plane.
         points_a_method: the most evaluations per method on the plane.
         stale: the reason per method whose runs are out of date.
+        centre: what a curve shows of all seeds.
     """
     finished = runs.finished
     judged = judge(finished, benchmark)
@@ -107,18 +120,20 @@ def comparison(
     return Comparison(
         summary=summary,
         finals={method: _finals(lines, method) for method in runs.methods},
-        over_time=_curves(runs.methods, [(line.method, line.time_s, values) for line, values in lines]),
+        over_time=_curves(runs.methods, [(line.method, line.time_s, values) for line, values in lines], centre),
         over_evaluations=_curves(
             runs.methods,
             [(line.method, evaluation_numbers(finished, line), values) for line, values in lines],
+            centre,
             integers=True,
         ),
         rank_over_time=_ranks(runs, lines, rng),
         second=traded.second if traded else None,
-        over_second=_curves(runs.methods, _steps(traded)) if traded else [],
+        over_second=_curves(runs.methods, _steps(traded), centre) if traded else [],
         visited=sorted(visited, key=lambda part: place[part.method]),
         explained=explained,
         best=_best(finished, judged, by_test, benchmark),
+        centre=centre,
     )
 
 
@@ -143,9 +158,13 @@ def _ranks(runs: Runs, lines: Sequence[tuple[Trajectory, Floats]], rng: np.rando
 
 
 def _curves(
-    methods: Sequence[str], lines: Sequence[tuple[str, Floats, Floats]], *, integers: bool = False
+    methods: Sequence[str],
+    lines: Sequence[tuple[str, Floats, Floats]],
+    centre: Centre,
+    *,
+    integers: bool = False,
 ) -> list[MethodCurve]:
-    """Quartiles on a common grid up to the end of each method's last run."""
+    """All seeds on a common grid up to the end of each method's last run."""
     starts = [xs[0] for _, xs, _ in lines if xs[0] > 0]
     if not starts:
         return []
@@ -158,8 +177,8 @@ def _curves(
         if method_lines:
             last = max(xs[-1] for xs, _ in method_lines)
             places = np.append(grid[grid < last], last)
-            band = bands([at_times(xs, values, grid_s=places) for xs, values in method_lines])
-            curves.append(MethodCurve(method, places, band.low, band.median, band.high))
+            rows = [at_times(xs, values, grid_s=places) for xs, values in method_lines]
+            curves.append(MethodCurve.of(method, places, rows, centre))
     return curves
 
 

@@ -14,11 +14,17 @@ from nasbed.drawing.marks import SEQUENTIAL, Chart, inline, log_ticks, number, s
 from nasbed.drawing.notebooks import NotebookChart
 from nasbed.drawing.palette import LineStyle
 from nasbed.drawing.themes import NUMBER
+from nasbed.evaluation.trajectories import Centre
 from nasbed.reports.comparison.data import Comparison, MethodCurve, VisitedArchitectures
 from nasbed.reports.comparison.standings import regret_label
 from nasbed.spaces.base import SearchSpace
 
 WIDTH, HEIGHT, PANEL = 460, 300, 170
+CENTRE_NAMES: Mapping[Centre, tuple[str, str]] = {
+    "median": ("median", "quartiles"),
+    "mean": ("mean", "95 % interval"),
+}
+"""What the line and the band of regrets are."""
 RANK_NAMES = ("mean rank", "95 % interval")
 """What the line and the band of ranks are."""
 EARLY_TO_LATE = alt.SchemeParams(name=SEQUENTIAL, extent=[0.2, 0.9])
@@ -39,7 +45,7 @@ def curves_figure(
     y: str,
     on_page: bool,
     ranks: bool = False,
-    names: tuple[str, str] = ("median", "quartiles"),
+    names: tuple[str, str] = CENTRE_NAMES["median"],
     height: int = HEIGHT,
 ) -> Chart:
     """A line and a band per method, with a tooltip for the point nearest to the pointer.

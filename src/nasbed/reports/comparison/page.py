@@ -26,16 +26,24 @@ from nasbed.drawing.marks import Chart
 from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.palette import LineStyle, looks
 from nasbed.evaluation.summary import ComparisonSummary
+from nasbed.evaluation.trajectories import Centre
 from nasbed.experiments.runs import Runs
 from nasbed.reports.comparison.data import Comparison, comparison
-from nasbed.reports.comparison.figures import RANK_NAMES, curves_figure, ecdf_figure, plane_figure, plane_panel
+from nasbed.reports.comparison.figures import (
+    CENTRE_NAMES,
+    RANK_NAMES,
+    curves_figure,
+    ecdf_figure,
+    plane_figure,
+    plane_panel,
+)
 from nasbed.reports.comparison.standings import best_is, caption, marked, regret_label, regret_meaning, verdict
 from nasbed.reports.comparison.tables import failures_table, hypervolume_table, pairs_table, standings_table
 from nasbed.spaces.base import SearchSpace
 
 TIME, EVALUATIONS = "simulated time [s]", "evaluations"
 TEXTS = {
-    "anytime": "The median over seeds, and the quartiles as a band. A curve begins when all runs of a method have "
+    "anytime": "A curve begins when all runs of a method have "
     "found something; a regret of zero is drawn at the lower edge. Point at a curve to read it; the buttons show "
     "and hide methods in all figures.",
     "ecdf": "The fraction of runs that ended with at most a regret: the further to the upper left, the better. "
@@ -59,6 +67,7 @@ def write_comparison(
     rng: np.random.Generator,
     stale: Mapping[str, str] | None = None,
     formats: Iterable[str] = (),
+    centre: Centre = "median",
     on_summary: Callable[[ComparisonSummary], None] | None = None,
 ) -> ComparisonSummary:
     """Write ``numbers.json`` and ``report.html``, a self-contained page, and figures as files where wanted.
@@ -70,12 +79,13 @@ def write_comparison(
         rng: draws the bootstrap samples and the evaluations that are shown.
         stale: the reason per method whose stored runs are out of date.
         formats: of the files ``figures/NAME.FORMAT``: svg, png, pdf; no files by default.
+        centre: what curves show of all seeds.
         on_summary: gets the summary before anything is drawn.
 
     Returns the summary behind the page's tables.
     """
     out = Path(out)
-    compared = comparison(runs, benchmark, rng=rng, stale=stale)
+    compared = comparison(runs, benchmark, rng=rng, stale=stale, centre=centre)
     if on_summary is not None:
         on_summary(compared.summary)
     write_numbers(out, compared.summary.numbers())
@@ -127,18 +137,25 @@ def _figures_section(compared: Comparison, styles: Mapping[str, LineStyle], char
         )
         proposals = (ColourScale("early", "late"), FigureGroup(panels, "small"))
         blocks.append(SubSection("What each method proposes", _plane_text(compared), proposals))
-    return Section("Anytime performance", {}, text=TEXTS["anytime"], blocks=blocks)
+    return Section("Anytime performance", {}, text=f"{_centre_text(compared)} {TEXTS['anytime']}", blocks=blocks)
+
+
+def _centre_text(compared: Comparison) -> str:
+    """What the lines and bands of regrets are."""
+    if compared.centre == "mean":
+        return "The mean over seeds, and its 95 % bootstrap interval as a band."
+    return "The median over seeds, and the quartiles as a band."
 
 
 def _charts(compared: Comparison, styles: Mapping[str, LineStyle], *, on_page: bool) -> dict[str, Chart]:
     """The figures by name; empty where no run found anything."""
-    label = regret_label(compared.summary)
+    label, names = regret_label(compared.summary), CENTRE_NAMES[compared.centre]
     charts: dict[str, Chart] = {}
     if compared.over_time:
-        charts["time"] = curves_figure(compared.over_time, styles, x=TIME, y=label, on_page=on_page)
+        charts["time"] = curves_figure(compared.over_time, styles, x=TIME, y=label, on_page=on_page, names=names)
     if compared.over_evaluations:
         charts["evaluations"] = curves_figure(
-            compared.over_evaluations, styles, x=EVALUATIONS, y=label, on_page=on_page
+            compared.over_evaluations, styles, x=EVALUATIONS, y=label, on_page=on_page, names=names
         )
         charts["ecdf"] = ecdf_figure(compared, styles, on_page=on_page)
     if compared.rank_over_time:
@@ -148,7 +165,7 @@ def _charts(compared: Comparison, styles: Mapping[str, LineStyle], *, on_page: b
     if compared.second is not None and compared.over_second:
         of = f"validation regret [{compared.summary.unit}]" if compared.summary.unit else "validation regret"
         charts["tradeoff"] = curves_figure(
-            compared.over_second, styles, x=metric_label(compared.second), y=of, on_page=on_page
+            compared.over_second, styles, x=metric_label(compared.second), y=of, on_page=on_page, names=names
         )
     return charts
 
@@ -226,9 +243,10 @@ def _second_text(compared: Comparison) -> str:
     assert compared.second is not None
     cost, regret = compared.summary.reference
     unit, of = (f" {symbol}" if symbol else "" for symbol in (compared.second.unit, compared.summary.unit))
+    middle, band = CENTRE_NAMES[compared.centre]
     return (
-        f"The smallest validation regret found within a limit on {compared.second.key}: the median over seeds, and the "
-        "quartiles as a band; further to the lower left is better. The box of all runs lies between the lowest "
+        f"The smallest validation regret found within a limit on {compared.second.key}: the {middle} over seeds, and "
+        f"the {band} as a band; further to the lower left is better. The box of all runs lies between the lowest "
         "and the highest values on their fronts. A run's hypervolume is the share of the box that its trade-offs "
         f"dominate; the reference point is {compared.second.key} {cost:,.7g}{unit} and a regret of {regret:.3g}{of}."
     )

@@ -12,9 +12,9 @@ import numpy as np
 from nasbed.drawing.marks import Chart, inline
 from nasbed.drawing.palette import INK, LineStyle
 from nasbed.evaluation.suite.suite_summary import SuiteBenchmark, SuiteSummary
-from nasbed.evaluation.trajectories import bands
+from nasbed.evaluation.trajectories import Centre
 from nasbed.reports.comparison.data import MethodCurve
-from nasbed.reports.comparison.figures import RANK_NAMES, curves_figure
+from nasbed.reports.comparison.figures import CENTRE_NAMES, RANK_NAMES, curves_figure
 from nasbed.reports.comparison.standings import regret_label
 
 SHARE = "share of the budget"
@@ -24,8 +24,11 @@ ROW, GROUP = 26, 0.45
 """Pixels per row of a critical-difference diagram, and the share of a row between two of its bars."""
 
 
-def suite_charts(summary: SuiteSummary, styles: Mapping[str, LineStyle], *, on_page: bool) -> dict[str, Chart]:
-    """The figures by name. On a page each benchmark is a figure of its own; in files they are one, ``benchmarks``."""
+def suite_charts(
+    summary: SuiteSummary, styles: Mapping[str, LineStyle], *, on_page: bool, centre: Centre = "median"
+) -> dict[str, Chart]:
+    """The figures by name. On a page each benchmark is a figure of its own; in files they are one, ``benchmarks``.
+    There ``centre`` is what curves show of all seeds; means over benchmarks are always means over seeds."""
     charts = {}
     regret, rank = (
         [
@@ -45,7 +48,7 @@ def suite_charts(summary: SuiteSummary, styles: Mapping[str, LineStyle], *, on_p
         )
         charts["critical-difference"] = critical_difference_figure(summary)
     panels = {
-        f"benchmark-{i}": _benchmark_panel(item, summary, styles, on_page=on_page)
+        f"benchmark-{i}": _benchmark_panel(item, summary, styles, on_page=on_page, centre=centre)
         for i, item in enumerate(summary.benchmarks)
     }
     if on_page:
@@ -55,15 +58,22 @@ def suite_charts(summary: SuiteSummary, styles: Mapping[str, LineStyle], *, on_p
 
 
 def _benchmark_panel(
-    item: SuiteBenchmark, summary: SuiteSummary, styles: Mapping[str, LineStyle], *, on_page: bool
+    item: SuiteBenchmark, summary: SuiteSummary, styles: Mapping[str, LineStyle], *, on_page: bool, centre: Centre
 ) -> Chart:
     curves = []
     for method, table in zip(summary.methods, item.curves, strict=True):
         started = item.scale * table[np.isfinite(table).any(axis=1)]
         if len(started):
-            band = bands(started)
-            curves.append(MethodCurve(method, summary.shares, band.low, band.median, band.high))
-    return curves_figure(curves, styles, x=SHARE, y=regret_label(item.summary), on_page=on_page, height=PANEL)
+            curves.append(MethodCurve.of(method, summary.shares, started, centre))
+    return curves_figure(
+        curves,
+        styles,
+        x=SHARE,
+        y=regret_label(item.summary),
+        on_page=on_page,
+        names=CENTRE_NAMES[centre],
+        height=PANEL,
+    )
 
 
 def critical_difference_figure(summary: SuiteSummary) -> Chart:

@@ -24,6 +24,7 @@ from nasbed.drawing.number_texts import short
 from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.palette import LineStyle, looks
 from nasbed.evaluation.suite.suite_summary import SuiteSummary, summarise_suite
+from nasbed.evaluation.trajectories import Centre
 from nasbed.experiments.suites import SuiteRuns
 from nasbed.reports.comparison.standings import regret_meaning
 from nasbed.reports.suite import words
@@ -47,7 +48,12 @@ CAPTION = (
 
 
 def write_suite_report(
-    out: str | Path, suite: SuiteRuns, *, rng: np.random.Generator, formats: Iterable[str] = ()
+    out: str | Path,
+    suite: SuiteRuns,
+    *,
+    rng: np.random.Generator,
+    formats: Iterable[str] = (),
+    centre: Centre = "median",
 ) -> SuiteSummary:
     """Write ``report.html``, ``numbers.json``, ``table.csv`` and ``table.tex`` into a folder.
 
@@ -56,6 +62,7 @@ def write_suite_report(
         suite: the runs and the benchmarks that judge them.
         rng: draws bootstrap samples and posteriors.
         formats: of figure files under ``figures/``: svg, png, pdf; none by default.
+        centre: what the curves of each benchmark show of all seeds.
 
     Returns the summary behind the page.
     """
@@ -64,13 +71,13 @@ def write_suite_report(
     styles = looks(summary.methods)
     formats = tuple(formats)
     if formats:
-        save_figures(suite_charts(summary, styles, on_page=False), out / "figures", formats)
-    charts = suite_charts(summary, styles, on_page=True)
+        save_figures(suite_charts(summary, styles, on_page=False, centre=centre), out / "figures", formats)
+    charts = suite_charts(summary, styles, on_page=True, centre=centre)
     write_numbers(out, summary.numbers())
     write_tables(out, summary)
     sections = [
         _standings_section(summary, styles),
-        _curves_section(summary, styles, charts),
+        _curves_section(summary, styles, charts, centre),
         *([_tests_section(summary)] if len(summary.methods) > 1 else []),
         _regrets_section(summary),
         Section("What was run", _facts(suite, summary)),
@@ -89,7 +96,9 @@ def _standings_section(summary: SuiteSummary, styles: Mapping[str, LineStyle]) -
     return Section("Who wins", {}, text=text, blocks=blocks)
 
 
-def _curves_section(summary: SuiteSummary, styles: Mapping[str, LineStyle], charts: Mapping[str, Chart]) -> Section:
+def _curves_section(
+    summary: SuiteSummary, styles: Mapping[str, LineStyle], charts: Mapping[str, Chart], centre: Centre
+) -> Section:
     """All curves under one legend, which stays visible."""
     titles = {"regret": "Mean normalised regret", "ranks": "Mean rank"}
     curves = tuple(
@@ -103,7 +112,7 @@ def _curves_section(summary: SuiteSummary, styles: Mapping[str, LineStyle], char
         blocks.append(FigureGroup(curves, "cards"))
     if "ranks" in charts:
         blocks.append(Paragraph(words.RANKS, "caption"))
-    blocks.append(SubSection("Each benchmark", words.MULTIPLES, (FigureGroup(panels, "cards"),)))
+    blocks.append(SubSection("Each benchmark", words.MULTIPLES[centre], (FigureGroup(panels, "cards"),)))
     return Section("Over the budget", {}, text=words.CURVES, blocks=blocks)
 
 

@@ -117,9 +117,13 @@ RANKS = (
     "nothing yet, or broke, is last."
 )
 LEFT_OUT = "The order by mean rank when one benchmark is left out. A result that hangs on one benchmark changes here."
-MULTIPLES = (
-    "The median regret over seeds and the quartiles, in the unit of each benchmark, over the share of its budget."
-)
+MULTIPLES = {
+    centre: f"{shown}, in the unit of each benchmark, over the share of its budget."
+    for centre, shown in (
+        ("median", "The median regret over seeds and the quartiles"),
+        ("mean", "The mean regret over seeds and its 95 % bootstrap interval"),
+    )
+}
 
 
 def remarks_of(summary: SuiteSummary) -> list[str]:

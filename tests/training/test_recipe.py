@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import pickle
 from dataclasses import fields, replace
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nasbed.benchmarks import load
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName
 from nasbed.training import RECIPES, Recipe, load_recipe, recipe_toml
 from nasbed.training.recipe_files import recipe_from_toml
@@ -28,6 +30,16 @@ def test_nb101_is_the_published_configuration() -> None:
     assert (nb101.optimizer, nb101.learning_rate, nb101.final_learning_rate) == ("rmsprop", 2 * 0.1, 0)
     assert (nb101.momentum, nb101.rmsprop_decay, nb101.rmsprop_epsilon) == (0.9, 0.9, 1.0)
     assert (nb101.weight_decay, nb101.crop_padding, nb101.flip) == (1e-4, 4, True)
+    assert nb101.norm_momentum == pytest.approx(1 - 0.997) and nb101.weight_init == "tensorflow"
+    with pytest.raises(InvalidOption, match="sets optimizer, norm_momentum, weight_init: train its networks alone"):
+        nb101.check_population()
+
+
+def test_recipe_of_the_embedded_table_is_still_the_one_that_trained_it() -> None:
+    """Journals, checkpoints and tables that were written before a field was added keep their identity."""
+    notes = load("nb101-mini-cifar10-16-v1.0").stored_rows()[0].about.notes
+    stored, _ = json.JSONDecoder().raw_decode(notes[notes.index("{") :])
+    assert stored["recipe"] == load_recipe("collect-nb101").settings()
 
 
 def test_snb_darts_is_as_appendix_c6_says() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.stats
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
@@ -33,6 +34,22 @@ def test_initial_weights_are_uniform_within_the_inverse_root_of_the_fan_in() -> 
         assert values.var() == pytest.approx(bound**2 / 3, rel=0.05)
     assert (norm.weight == 1).all() and (norm.bias == 0).all()
     assert linear.bias.abs().max() <= 400**-0.5
+
+
+def test_tensorflow_weights_have_the_published_distributions() -> None:
+    """Convolutions as scipy's normal distribution cut at two deviations and scaled to a variance of 1 / fan-in, the
+    classifier as Glorot's."""
+    convolution, norm, linear = nn.Conv2d(6, 400, 3), nn.BatchNorm2d(400), nn.Linear(400, 50)
+    initial_weights(nn.Sequential(convolution, norm, nn.Flatten(), linear), 7, "tensorflow")
+    drawn = convolution.weight.detach().double().flatten().numpy()
+    assert (
+        scipy.stats.kstest(drawn * 54**0.5 * scipy.stats.truncnorm.std(-2, 2), scipy.stats.truncnorm(-2, 2).cdf).pvalue
+        > 0.01
+    )
+    assert drawn.var() == pytest.approx(1 / 54, rel=0.03)
+    drawn, limit = linear.weight.detach().double().flatten().numpy(), (6 / 450) ** 0.5
+    assert scipy.stats.kstest(drawn, scipy.stats.uniform(-limit, 2 * limit).cdf).pvalue > 0.01
+    assert (linear.bias == 0).all() and (norm.weight == 1).all() and (norm.bias == 0).all()
 
 
 def test_initial_weights_belong_to_the_seed_alone() -> None:

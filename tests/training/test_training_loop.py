@@ -121,6 +121,19 @@ def test_any_network_is_trained_in_place(change: dict[str, object]) -> None:
     assert not network.training and not torch.equal(network[2].weight, start)
 
 
+def test_norm_momentum_is_the_weight_of_the_newest_batch() -> None:
+    """Images with a variance of 9 move the average from 1 by 8 (1 - 0.997^n) in n batches; with a weight of 1 the last
+    batch alone counts, and torch's own weight is 0.1."""
+    recipe = Recipe(name="tiny", epochs=(1,), batch=64, learning_rate=1e-9, epoch_images=256)
+    for momentum, weight in ((1.0, 1.0), (0.003, 0.003), (None, 0.1)):
+        scale, norm = nn.Conv2d(1, 1, 1, bias=False), nn.BatchNorm2d(1, affine=False)
+        nn.init.constant_(scale.weight, 3.0)
+        network = nn.Sequential(scale, norm, nn.Flatten(), nn.Linear(64, 10))
+        train_network(network, datasets.load("digits"), replace(recipe, norm_momentum=momentum))
+        assert norm.running_var is not None and norm.momentum == weight
+        assert float(norm.running_var) - 1 == pytest.approx(8 * (1 - (1 - weight) ** 4), rel=0.05)
+
+
 def test_drop_path_needs_a_network_that_has_it() -> None:
     with pytest.raises(InvalidOption, match="NB201Network has no method set_drop_path"):
         train(CONVOLUTIONS, datasets.load("digits"), replace(QUICK, drop_path=0.2))

@@ -55,7 +55,7 @@ def train(
     """
     with chance_kept(torch.device("cpu")):
         network = recipe_network(arch, dataset, recipe)
-    initial_weights(network, options.get("seed", 0))
+    initial_weights(network, options.get("seed", 0), recipe.weight_init)
     return train_network(network, dataset, recipe, checkpoint=checkpoint, called=arch.to_json(), **options)
 
 
@@ -136,6 +136,13 @@ def check_drop_path(network: nn.Module, recipe: Recipe) -> None:
         )
 
 
+def set_norm_momentum(network: nn.Module, momentum: float) -> None:
+    """Give all batch normalisations of a network this weight of the newest batch in their moving averages."""
+    for module in network.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.momentum = momentum
+
+
 class _EpochFigures(NamedTuple):
     """The mean loss of an epoch's batches, in nats, and the share of correct predictions on them, in per cent."""
 
@@ -156,6 +163,8 @@ class _Training:
 
     def __init__(self, network: nn.Module, images: TrainingImages, recipe: Recipe, seed: int, epochs: int) -> None:
         self.network, self.images, self.recipe, self.seed, self.epochs = network, images, recipe, seed, epochs
+        if recipe.norm_momentum is not None:
+            set_norm_momentum(network, recipe.norm_momentum)
         self.steps = recipe.steps_per_epoch(len(images))
         self.optimizer = recipe_optimizer(network, recipe)
         self._captured: CapturedGradient | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -17,6 +18,9 @@ from torch import Tensor, nn
 from nasbed.core.errors import InvalidOption
 from nasbed.training.recipe import Recipe
 
+WeightInit = Literal["torch", "tensorflow"]
+_CUT_DEVIATION = 0.87962566103423978
+"""The standard deviation of a standard normal distribution that is cut at two deviations."""
 _WEIGHTS, _EPOCH, _STEPS = 0, 1, 2
 _SPREAD = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Linear)
 _NORMALISING = (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)
@@ -29,9 +33,17 @@ def words(seed: int, *stream: int, count: int) -> NDArray[np.uint64]:
     return np.random.PCG64(np.random.SeedSequence([seed, *stream])).random_raw(count)
 
 
-def initial_weights(network: nn.Module, seed: int) -> None:
-    """Give a network the weights of a seed, distributed as torch's own: uniform within the inverse root of the fan-in,
-    normalisations at one and zero. They are drawn in the order of ``named_parameters``."""
+def initial_weights(network: nn.Module, seed: int, how: WeightInit = "torch") -> None:
+    """Give a network the weights of a seed, drawn in the order of ``named_parameters``; normalisations are at one and
+    zero.
+
+    As torch's own, they are uniform within the inverse root of the fan-in. As TensorFlow's in NAS-Bench-101, those of
+    convolutions are normal with a variance of 1 / fan-in, cut at two deviations (``variance_scaling_initializer``);
+    those of the classifier are uniform within the root of 6 / (fan-in + fan-out) with a bias of zero (Glorot).
+    """
+    if how == "tensorflow":
+        _tensorflow_weights(network, seed)
+        return
     bounds = weight_bounds(network)
     weights = uniform_weights(seed, sum(tensor.numel() for tensor in network.parameters()))
     start = 0
@@ -44,6 +56,38 @@ def initial_weights(network: nn.Module, seed: int) -> None:
                 parameter.copy_(torch.from_numpy(values * bound))
             else:
                 parameter.fill_(1.0 if name.endswith("weight") else 0.0)
+
+
+def _tensorflow_weights(network: nn.Module, seed: int) -> None:
+    weight_bounds(network)  # refuses parameters of other kinds
+    draws = uniform_weights(seed, sum(tensor.numel() for tensor in network.parameters()))
+    owners = {id(parameter): module for module in network.modules() for parameter in module.parameters(recurse=False)}
+    start = 0
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            values = draws[start : start + parameter.numel()].reshape(parameter.shape)
+            start += parameter.numel()
+            module = owners[id(parameter)]
+            if isinstance(module, _NORMALISING) or name.endswith("bias"):
+                parameter.fill_(1.0 if name.endswith("weight") else 0.0)
+            elif isinstance(module, nn.Linear):
+                parameter.copy_(torch.from_numpy(values * math.sqrt(6 / sum(parameter.shape))))
+            else:
+                deviation = 1 / math.sqrt(parameter[0].numel()) / _CUT_DEVIATION
+                parameter.copy_(torch.from_numpy(cut_normal(values) * deviation))
+
+
+def cut_normal(uniform: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Numbers from -1 to 1 as quantiles of a standard normal distribution cut at two deviations.
+
+    >>> cut_normal(np.array([-1.0, 0.0, 1.0], dtype=np.float32)).tolist()
+    [-2.0, 0.0, 2.0]
+    """
+    from scipy.special import erf, erfinv
+
+    quantiles = math.sqrt(2) * erfinv(np.float64(uniform) * erf(math.sqrt(2)))
+    cut: NDArray[np.float32] = np.clip(quantiles, -2.0, 2.0).astype(np.float32)
+    return cut
 
 
 def uniform_weights(seed: int, count: int) -> NDArray[np.float32]:

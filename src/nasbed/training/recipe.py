@@ -15,8 +15,10 @@ SPLIT_SEED = 0
 
 _WHOLE = ("batch", "crop_padding", "cutout", "epoch_images")
 _FLAGS = ("nesterov", "flip")
-_TEXTS = ("name", "optimizer", "precision", "source")
+_TEXTS = ("name", "optimizer", "precision", "weight_init", "source")
 _LISTS = ("epochs", "split")
+_LATER = ("norm_momentum", "weight_init")
+"""Fields that :meth:`Recipe.settings` leaves out at their defaults, so that what was stored before them stays valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,10 @@ class Recipe:
 
     ``split`` is how many images of the training part are trained on and validated with, None for four fifths and one.
     ``epoch_images`` is the number of images per epoch, drawn again each time, None for all; a last batch that is not
-    full is left out. ``skeleton`` has the settings of the space's skeleton: what stands around the cells.
+    full is left out. ``norm_momentum`` is the weight of the newest batch in the moving averages of batch normalisation,
+    None for what the network has; TensorFlow counts the other way round, so its 0.997 is 0.003 here. ``weight_init``
+    says how first weights are distributed (:func:`~nasbed.training.random_streams.initial_weights`). ``skeleton`` has
+    the settings of the space's skeleton: what stands around the cells.
     """
 
     name: str
@@ -53,6 +58,8 @@ class Recipe:
     split: tuple[int, int] | None = None
     epoch_images: int | None = None
     precision: Literal["float32", "bfloat16"] = "float32"
+    norm_momentum: float | None = None
+    weight_init: Literal["torch", "tensorflow"] = "torch"
     skeleton: Mapping[str, Any] = field(default_factory=dict, hash=False)
     source: str = ""
 
@@ -73,6 +80,8 @@ class Recipe:
         self._check("final_learning_rate", 0 <= self.final_learning_rate <= self.learning_rate, "0 to learning_rate")
         self._check("optimizer", self.optimizer in ("sgd", "rmsprop"), "sgd or rmsprop")
         self._check("precision", self.precision in ("float32", "bfloat16"), "float32 or bfloat16")
+        self._check("weight_init", self.weight_init in ("torch", "tensorflow"), "torch or tensorflow")
+        self._check("norm_momentum", self.norm_momentum is None or 0 < self.norm_momentum <= 1, "above 0, at most 1")
         self._check("gradient_clip", self.gradient_clip is None or self.gradient_clip > 0, "above 0")
         self._check("epoch_images", self.epoch_images is None or self.epoch_images >= self.batch, "a batch or more")
         for name in ("momentum", "rmsprop_decay", "label_smoothing", "drop_path", "warm_up"):
@@ -149,10 +158,13 @@ class Recipe:
             "mixup": self.mixup,
             "auxiliary_weight": self.auxiliary_weight,
             "drop_path": self.drop_path,
+            "norm_momentum": self.norm_momentum is not None,
+            "weight_init": self.weight_init != "torch",
         }
         if refused := [name for name, is_set in alone.items() if is_set]:
             raise InvalidOption(
-                f"a population is trained by SGD without {', '.join(list(alone)[1:])}; the recipe {self.name} sets "
+                f"a population is trained by SGD from torch's first weights, without {', '.join(list(alone)[1:-1])}; "
+                f"the recipe {self.name} sets "
                 f"{', '.join(refused)}: train its networks alone"
             )
 
@@ -162,7 +174,11 @@ class Recipe:
 
     def settings(self) -> dict[str, Any]:
         """Every field as plain values, for provenance and for files."""
-        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+        return {
+            item.name: _plain(getattr(self, item.name))
+            for item in fields(self)
+            if item.name not in _LATER or getattr(self, item.name) != item.default
+        }
 
     def __reduce__(self) -> tuple[Any, ...]:
         """So that a recipe can be sent to another process, and copied."""

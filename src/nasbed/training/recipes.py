@@ -90,12 +90,14 @@ for _recipe in (
         crop_padding=4,
         flip=True,
         split=(40_000, 10_000),
+        norm_momentum=0.003,
+        weight_init="tensorflow",
         skeleton={"channels": 128, "stacks": 3, "cells_per_stack": 3},
         source=(
             "NAS-Bench-101 (Ying et al., 2019) and the configuration in github.com/google-research/nasbench: learning "
             "rate 0.1 for each of 2 shards, weight decay on all parameters, TensorFlow's RMSProp with its usual decay "
-            "0.9. Not followed: a first step with learning rate 0, batch normalisation over 128 images of a shard "
-            "and with a moving average of 0.997, TensorFlow's initial weights"
+            "0.9, batch normalisation with a moving average of 0.997 and an epsilon of 1e-5, TensorFlow's initial "
+            "weights. Not followed: a first step with learning rate 0, batch normalisation over 128 images of a shard"
         ),
     ),
     _SNB_DARTS,

@@ -93,7 +93,7 @@ def trained(
     if search.architecture is None:
         return _diverged_result(run, search, seed)
     network = network_of(search.architecture, run.dataset, run.recipe)
-    initial_weights(network, seed)
+    initial_weights(network, seed, run.recipe.weight_init)
     outcome = train_network(
         network,
         run.dataset,

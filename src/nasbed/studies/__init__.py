@@ -18,6 +18,7 @@ STUDIES: Registry[Callable[..., Any]] = Registry("study", group="nasbed.studies"
 STUDIES.add_entries(
     "nasbed.studies",
     {
+        "common-recipe": "common_recipe.command:common_recipe",
         "fidelity": "fidelity.command:fidelity",
         "generalisation": "generalisation.command:generalisation",
         "landscape": "landscape.command:landscape",

@@ -1,0 +1,1 @@
+"""The choice of one training recipe for all architectures of a space."""

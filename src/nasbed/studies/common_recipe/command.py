@@ -30,10 +30,10 @@ def common_recipe(
 ) -> None:
     """Choose one training recipe for all architectures of a space (NAS-Bench-101, section 2.4). Needs torch.
 
-    Random architectures, 50 in the paper, are trained under every combination of a recipe's fields. The one with the best mean
-    validation accuracy is chosen and written to recipe.toml. The page shows how far each architecture is from its own
-    best. Finished trainings are kept: the same command resumes, and with more values or architectures trains only the
-    new ones.
+    Random architectures, 50 in the paper, are trained under every combination of a recipe's fields. The one with the
+    best mean validation accuracy is chosen and written to recipe.toml. The page shows how far each architecture is from
+    its own best. Finished trainings are kept: the same command resumes, and with more values or architectures trains
+    only the new ones.
 
     Example: nasbed study common-recipe --recipe small-nb101 --vary learning_rate=0.01,0.1,0.5 --out recipe
     """

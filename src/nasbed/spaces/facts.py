@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +41,7 @@ class Operations:
         return tuple(index for index, name in enumerate(self.names) if name == NONE or name in self.parameter_free)
 
 
-@dataclass(frozen=True, slots=True)
-class NamedArchitecture:
+class NamedArchitecture(NamedTuple):
     """An architecture that a paper shows: its text, and what it is."""
 
     text: str

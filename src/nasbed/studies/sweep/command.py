@@ -6,41 +6,31 @@ from typing import Annotated
 
 import typer
 
+from nasbed.terminal import report_options as options
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.method_options import EngineName, chosen_engine
 from nasbed.terminal.progress import counted_bars, note
-from nasbed.terminal.report_options import (
-    DEFAULT_BENCHMARK,
-    Budget,
-    Figures,
-    Formats,
-    MethodPreset,
-    Out,
-    Processes,
-    Searched,
-    report_formats,
-)
 from nasbed.terminal.settings import Vary, settings_by_key, varied_settings
 
 
 def sweep(
-    out: Out,
+    out: options.Out,
     optimizer: Annotated[
         str, typer.Option(help="The method: an id from 'nasbed list optimizers', or your own as file.py:ClassName.")
     ],
     vary: Vary,
-    benchmark: Searched = DEFAULT_BENCHMARK,
+    benchmark: options.Searched = options.DEFAULT_BENCHMARK,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting that stays the same; may be given several times."),
     ] = None,
-    preset: MethodPreset = "",
+    preset: options.MethodPreset = "",
     seeds: Annotated[int, typer.Option(min=2, help="The number of runs of each setting, with seeds 0, 1, 2 …")] = 20,
-    budget: Budget = "300ev",
-    processes: Processes = None,
+    budget: options.Budget = "300ev",
+    processes: options.Processes = None,
     engine: EngineName = "local",
-    figures: Figures = False,
-    format: Formats = None,
+    figures: options.Figures = False,
+    format: options.Formats = None,
 ) -> None:
     """Run a method with every combination of some settings, and say which differ from the default.
 
@@ -50,7 +40,7 @@ def sweep(
     Example: nasbed study sweep --optimizer re --vary population_size=10,50,100 --vary sample_size=2,10 --out sweep
     """
     on_interrupt(lambda: runs_kept(out))
-    formats = report_formats(out, figures, format)
+    formats = options.report_formats(out, figures, format)
 
     from nasbed.benchmarks import load
     from nasbed.studies.sweep.page import outcome, settings_table, sweep_lines, write_sweep_report

@@ -113,33 +113,21 @@ def _final(study: SweepStudy) -> Chart:
 
 def sweep_numbers(study: SweepStudy) -> dict[str, Any]:
     """Every number of the page."""
-    numbers: dict[str, Any] = plain(
+    settings = [
         {
-            "benchmark": study.benchmark,
-            "method": study.method,
-            "metric": study.metric.key,
-            "unit": study.metric.unit,
-            "best": study.best,
-            "varied": study.varied,
-            "seeds": study.seeds,
-            "budget": study.budget,
-            "outcome": outcome(study),
-            "settings": [
-                {
-                    "name": setting.name,
-                    "mean_regret": asdict(setting.regret),
-                    "mean_rank": asdict(setting.rank),
-                    "p_holm": None if setting is study.default else setting.p,
-                    "final_regrets": {str(seed): value for seed, value in setting.variant.by_seed.items()},
-                }
-                for setting in study.settings
-            ],
-            "left_out": study.left_out,
-            "errors": study.errors,
-            "failed_evaluations": study.failed[0],
+            "name": setting.name,
+            "mean_regret": asdict(setting.regret),
+            "mean_rank": asdict(setting.rank),
+            "p_holm": None if setting is study.default else setting.p,
+            "final_regrets": {str(seed): value for seed, value in setting.variant.by_seed.items()},
         }
-    )
-    return numbers
+        for setting in study.settings
+    ]
+    same = ("benchmark", "method", "best", "varied", "seeds", "budget", "left_out", "errors")
+    numbers = {name: getattr(study, name) for name in same} | {"settings": settings, "outcome": outcome(study)}
+    numbers |= {"metric": study.metric.key, "unit": study.metric.unit, "failed_evaluations": study.failed[0]}
+    json_values: dict[str, Any] = plain(numbers)
+    return json_values
 
 
 def sweep_lines(study: SweepStudy) -> Sequence[str]:

@@ -247,3 +247,10 @@ def test_volume_equals_every_pair_compared() -> None:
     assert volume.fraction_within(2) == pytest.approx((nearest <= 2).mean())
     with pytest.raises(NasbedError, match="got none"):
         volume_by_distance(sizes, [])
+
+
+@pytest.mark.thorough
+def test_volume_of_all_encodings_of_nb101_around_its_best_cell() -> None:
+    """Four peaks, no two of them within two edits of each other, have 4 (21 + 2 · 5) points next to them."""
+    volume = volume_by_distance(NB101.encoding_sizes, [NB101.encoded_points(NB101.parse("best"))])
+    assert volume.total == 2**21 * 3**5 and volume.counts[:2].tolist() == [4, 124]

@@ -137,7 +137,9 @@ def _named_points(named: Mapping[str, np.ndarray], floor: float, ceiling: float)
     ]
     base = alt.Chart(inline(rows)).encode(alt.X("x:Q"), alt.Y("y:Q"))
     colour = COLOURS[3]
-    crosses = base.transform_filter("datum.kind == 'neighbour'").mark_point(shape="cross", size=28, color=colour)
+    crosses = base.transform_filter("datum.kind == 'neighbour'").mark_point(
+        shape="cross", size=45, filled=True, opacity=1, color=colour
+    )
     diamonds = base.transform_filter("datum.kind == 'named'").mark_point(
         shape="diamond", size=90, filled=True, color=colour, stroke=ON_LIGHT
     )

@@ -159,8 +159,8 @@ def landscape_facts(study: LandscapeStudy) -> dict[str, dict[str, object]]:
 
 def _peak_facts(peak: PeakVolume) -> dict[str, object]:
     unit = f" {peak.metric.unit}" if peak.metric.unit else ""
-    best = f"{peak.best_value:.4g}{unit} {peak.metric.key}: {peak.best}"
-    facts: dict[str, object] = {"best by it": best, "encodings of the best": _encodings(peak.near_best)}
+    best = f"{peak.best_value:.4g}{unit}: {peak.best}"
+    facts: dict[str, object] = {f"best by {peak.metric.key}": best, "encodings of the best": _encodings(peak.near_best)}
     if peak.near_as_good is None:
         facts["as good as the best"] = "left out: one training an architecture has no standard error"
         return facts

@@ -297,6 +297,25 @@ def test_smac_evaluates_incumbents_again_and_poor_challengers_once() -> None:
     assert len(counts) > 10
 
 
+def test_smac_does_not_take_a_configuration_that_crashed_first_for_the_best() -> None:
+    """Most configurations of nb101 are no cells. Were one that comes before any loss given a guess of 1, below every
+    real loss, it would stay the incumbent, and nothing would be evaluated again."""
+    pytest.importorskip("smac", reason="needs smac")
+    nb101, first_crashed = space("nb101"), 0
+    settings = {**QUICK["smac"], "initial_per_parameter": 0, "max_evaluations": 4}
+    for seed in range(4):
+        smac = SMAC(problem_on(nb101), np.random.default_rng(seed), **settings)
+        first_crashed += bool(smac.ask(1) and smac._crashed)
+        smac = SMAC(problem_on(nb101), np.random.default_rng(seed), **settings)
+        cells = []
+        for _ in range(10):
+            (proposal,) = smac.ask(1)
+            cells.append(nb101.canonical(proposal.architecture))
+            smac.tell([measured(proposal)])
+        assert len(set(cells)) < 10, seed
+    assert first_crashed
+
+
 def smac_proposals() -> list[tuple[int, ...]]:
     smac = SMAC(problem_on(space("nb201")), np.random.default_rng(3), initial_per_parameter=1, challengers=50)
     codes = []

@@ -41,8 +41,9 @@ class SMACMethod(Optimizer):
     """A method whose proposals come from a facade of SMAC3 (Lindauer et al. 2022).
 
     Costs are losses measured from the best possible value, where the objective has one, and so positive. Failed
-    architectures and invalid configurations are reported as crashed with the worst loss so far. Configurations of one
-    architecture share its evaluations.
+    architectures and invalid configurations are reported as crashed with the worst loss so far; those before the first
+    loss wait for it, as any guess might be better than all that follows. Configurations of one architecture share its
+    evaluations.
     """
 
     name = "smac-facade"
@@ -67,6 +68,8 @@ class SMACMethod(Optimizer):
         self._pending: dict[Architecture, list[list[TrialInfo]]] = {}
         """By architecture, the trials that wait for each of its evaluations that were proposed."""
         self._costs: dict[Architecture, list[float]] = {}
+        self._crashed: list[TrialInfo] = []
+        """The trials that failed before any loss was known."""
 
     @abstractmethod
     def make_facade(self, scenario: Scenario, warm_started: int) -> AbstractFacade:
@@ -182,11 +185,16 @@ class SMACMethod(Optimizer):
             self._warm_start.append((trial, cost))
             return
         failed = not math.isfinite(cost)
-        if failed:
-            cost = max(filter(math.isfinite, chain.from_iterable(self._costs.values())), default=1.0)
-        value = TrialValue(cost=cost, status=StatusType.CRASHED if failed else StatusType.SUCCESS)
+        worst = max(filter(math.isfinite, chain.from_iterable(self._costs.values())), default=None)
+        if worst is None:
+            self._crashed.append(trial)
+            return
+        crashed, self._crashed = [*self._crashed, *([trial] if failed else [])], []
         with _quiet():
-            self._facade.tell(trial, value, save=False)
+            for one in crashed:
+                self._facade.tell(one, TrialValue(cost=worst, status=StatusType.CRASHED), save=False)
+            if not failed:
+                self._facade.tell(trial, TrialValue(cost=cost, status=StatusType.SUCCESS), save=False)
 
 
 def from_smac(

@@ -60,6 +60,7 @@ def test_embedded_files_are_few_and_small() -> None:
     assert embedded_scores().items() <= scores.items()
     expected_paths = {HERE / "tables", HERE / "surrogates", HERE / "scores", *SURROGATES, *scores.values()}
     expected_paths |= {HERE / "reference", *(HERE / "reference" / f"{name}.nbr" for name in SUITES)}
+    expected_paths |= {HERE / "results", *(HERE / "results").glob("unseen-*.jsonl")}
     odd = [
         path
         for path in HERE.rglob("*")

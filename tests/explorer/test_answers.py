@@ -62,7 +62,7 @@ def test_benchmark_names_its_metrics_columns_and_the_other_tables_of_its_space(e
     assert {metric["key"]: metric["maximise"] for metric in facts["metrics"]}["train_loss"] is False
     assert {"nb201-addnist-v1.0", "nb201-language-v1.0"} <= set(facts["siblings"]) and TABLE not in facts["siblings"]
     kinds = Counter(column["kind"] for column in facts["columns"])
-    assert kinds["operation"] == 5 and kinds["proxy"] == 17
+    assert kinds["operation"] == 5 and kinds["proxy"] == 18
     surrogate = explorer.get(f"/api/benchmarks/{DARTS}")
     assert "drawn at random" in surrogate["sampled"]
     assert "method" in {column["kind"] for column in surrogate["columns"]}

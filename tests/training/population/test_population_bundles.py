@@ -11,7 +11,7 @@ from populations import SKELETONS, networks, programs
 from nasbed.training.population.bundles import LANES, Bundling, Packing, lanes_of
 from nasbed.training.population.program import Combine, NetworkProgram, Norm, Pool, read_planes
 
-DENSE = ("nb101", "nb201", "transnas-micro")
+DENSE = ("nb101", "nb201", "transnas-micro", "transnas-macro")
 
 
 @cache

@@ -158,6 +158,7 @@ def test_tuning_of_a_finished_folder_fits_nothing(split: TableSplit, tmp_path: P
     assert (tmp_path / "log").read_text() == fitted
 
 
+@pytest.mark.thorough
 @pytest.mark.kill
 def test_tuning_survives_a_kill(results: Results, tmp_path: Path) -> None:
     """All processes are killed amid trials; afterwards no trial that ended is fitted again, and none is missing."""

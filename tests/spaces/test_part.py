@@ -70,7 +70,9 @@ def test_part_forwards_every_fact_of_the_whole() -> None:
     """A fact that a space gains later must not be answered with the default of all spaces."""
     own = {"parts", "all_codes", "make_skeleton", "skeleton_settings", "counts", "configspace", "config_values"}
     own.add("designs")  # a list of the whole space need not lie inside
+    own |= {"encoding_sizes", "encoded_points"}  # a part is no product of independent choices
     built_on_forwarded = {"architecture", "texts", "config_parameters", "from_choices"}
+    built_on_forwarded |= {"named_architecture", "unique_neighbors"}
     inherited = own | built_on_forwarded | {"validate", "codes", "architectures"}
     parent = space("nb201")
     part = SpacePart(parent, "no-pooling", without_pooling)
@@ -80,3 +82,11 @@ def test_part_forwards_every_fact_of_the_whole() -> None:
         forwards = name in vars(SpacePart) or (name in vars(part) and vars(part)[name] == getattr(parent, name))
         assert forwards, f"SpacePart inherits {name} from {thing!r}"
     assert part.make_skeleton({"channels": 8}) == parent.make_skeleton({"channels": 8})
+
+
+def test_part_has_the_named_cells_that_lie_inside() -> None:
+    parent = space("nb101")
+    small = SpacePart(parent, "small", lambda arch: parent.format(arch).count("/") <= 3)
+    assert set(parent.named) > set(small.named)
+    for name, cell in parent.named.items():
+        assert (name in small.named) == (cell.text.count("/") <= 3)

@@ -13,7 +13,7 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, shorten
 from nasbed.spaces.base import Batch, Codes, SearchSpace
 from nasbed.spaces.edits import Pairs
-from nasbed.spaces.facts import Choices, Edit, OperationChanges
+from nasbed.spaces.facts import Choices, Edit, NamedArchitecture, OperationChanges
 from nasbed.spaces.graph import Diagram, Graphs
 
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ class SpacePart(SearchSpace):
     @property
     def encodings(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.parent.encodings
+
+    @property
+    def named(self) -> Mapping[str, NamedArchitecture]:  # type: ignore[override]
+        """Those of the whole space that lie inside."""
+        return {name: each for name, each in self.parent.named.items() if self.contains(self.parent.parse(each.text))}
 
     @cached_property
     def size(self) -> int:

@@ -75,6 +75,7 @@ def test_engine_takes_tasks_that_are_made_from_outcomes(engine: Engine) -> None:
     assert len(workers) <= 3, "workers stay from round to round"
 
 
+@rarely_with_ray
 def test_engine_refuses_tasks_that_wait_for_nothing(engine: Engine) -> None:
     with pytest.raises(InvalidOption, match="tasks wait for an outcome while none is running"):
         list(engine.map_unordered(engine_tasks.square, [1, WAIT, WAIT, 2]))
@@ -148,6 +149,7 @@ def test_ray_engine_counts_time_from_the_start_of_a_task(tmp_path: Path) -> None
         list(RayEngine(gpus=64).map_unordered(engine_tasks.square, [1]))
 
 
+@pytest.mark.thorough
 @pytest.mark.ray
 def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
     """Arguments of a task of a user's own; one task for all of them, since most of its time goes into imports."""

@@ -127,7 +127,7 @@ RECIPE = Recipe(
 )
 
 
-@pytest.mark.parametrize("kind", ["training", "population"])
+@pytest.mark.parametrize("kind", ["training", pytest.param("population", marks=pytest.mark.thorough)])
 def test_networks_of_a_campaign_have_the_same_rows_with_and_without_curves(kind: str, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs the extra torch")
     (tmp_path / "tiny.toml").write_text(recipe_toml(RECIPE))

@@ -94,8 +94,7 @@ def test_search_learns_digits_in_nb201(method: str) -> None:
     ("method", "space"),
     [
         *((method, "nb201") for method in OURS),
-        ("gdas", "darts"),
-        *(pytest.param(method, "darts", marks=pytest.mark.thorough) for method in OURS if method != "gdas"),
+        *(pytest.param(method, "darts", marks=pytest.mark.thorough) for method in OURS),
     ],
 )
 def test_search_repeats_and_resumes_to_the_same_bits(method: str, space: str, tmp_path: Path, thorough: bool) -> None:

@@ -20,6 +20,7 @@ def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
 
 
+@pytest.mark.thorough
 def test_population_benchmark_prints_tables_and_writes_all_numbers(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -13,11 +13,13 @@ from nasbed.core.errors import UnknownName, nearest
 
 @dataclass(frozen=True, slots=True)
 class PinnedDigests:
-    """The SHA-256 of the arrays' files by their names, for a seed and for sources with these digests."""
+    """The SHA-256 of the arrays' files by their names, for a seed and for sources with these digests. ``hash`` is that
+    of the dataset prepared from them, empty where it was not noted."""
 
     seed: int
     sources: Mapping[str, str]
     arrays: Mapping[str, str]
+    hash: str = ""
 
 
 def pinned_sources(name: str) -> Mapping[str, str]:
@@ -39,7 +41,12 @@ def pinned_digests(name: str) -> PinnedDigests:
     entries = _entries()
     if name not in entries:
         raise UnknownName(f"no digests are known of {name!r}; {nearest(name, entries)}")
-    return PinnedDigests(entries[name]["seed"], entries[name]["sources"], entries[name]["arrays"])
+    return PinnedDigests(**entries[name])
+
+
+def pinned_names() -> list[str]:
+    """The datasets whose digests are known."""
+    return list(_entries())
 
 
 def _entries() -> dict[str, Any]:

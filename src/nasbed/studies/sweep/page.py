@@ -131,10 +131,13 @@ def sweep_numbers(study: SweepStudy) -> dict[str, Any]:
 
 
 def sweep_lines(study: SweepStudy) -> Sequence[str]:
-    """What a reader should know beside the table: combinations that were not run, and runs that broke."""
+    """What a reader should know beside the table: combinations that were not run, runs that broke, evaluations that
+    failed."""
+    failed, evaluations = study.failed
     return [
         *(f"left out, {name}: {reason}" for name, reason in study.left_out.items()),
         *(f"broke, {run}: {error}" for run, error in study.errors.items()),
+        *([f"{failed} of {evaluations} evaluations failed"] if failed else []),
     ]
 
 

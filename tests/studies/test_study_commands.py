@@ -60,7 +60,7 @@ def test_study_refuses_bad_input_in_one_line_before_working(table: Path, tmp_pat
         (("landscape", str(table), "--out", str(out), "--format", "gif"), "svg, png, pdf"),
         (("landscape", str(table), "--out", str(file)), "is a file"),
         (("landscape", str(table), "--out", str(out), "--metric", "speed"), "no metric 'speed'"),
-        (("landscape", "no/such-table", "--out", str(out)), "no benchmark is called"),
+        (("landscape", "no/such-table", "--out", str(out)), "no/such-table does not exist"),
         (("nas-hpo", "--out", str(file)), "is a file"),
     ):
         process = run(*arguments)

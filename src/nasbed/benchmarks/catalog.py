@@ -15,7 +15,7 @@ from nasbed.benchmarks.published import PUBLISHED_TABLES, PublishedTable
 from nasbed.benchmarks.registered import BENCHMARKS, registered_benchmark
 from nasbed.benchmarks.surrogate import SurrogateBenchmark
 from nasbed.benchmarks.tabular import TabularBenchmark, as_table
-from nasbed.benchmarks.withdrawn import WITHDRAWN
+from nasbed.benchmarks.unknown import unknown_benchmark
 from nasbed.benchmarks.wrappers import NoiseFree, Restricted, part_of
 from nasbed.core.calls.arguments import check_location
 from nasbed.core.errors import (
@@ -25,8 +25,6 @@ from nasbed.core.errors import (
     MissingDependency,
     NasbedError,
     TooLarge,
-    UnknownName,
-    nearest,
 )
 from nasbed.core.home import tables_folder
 from nasbed.results.importers import IMPORTERS
@@ -103,7 +101,7 @@ def load(name: str | Path) -> Benchmark:
     if colon and is_known(table):
         return part_of(load(table), part)
     if entry is None and name not in present_tables():
-        raise _unknown(name)
+        raise unknown_benchmark(str(name), _all_names())
     if entry is not None and not is_present(name):
         if entry.wheel is None:
             raise MissingDependency(f"the table {name} is not here; get it with: {entry.get}")
@@ -216,10 +214,10 @@ def card(name: str) -> Card:
     if name in surrogate_paths():
         return _surrogate_card(name, surrogate_paths()[name])
     entry = PUBLISHED_TABLES.get(name)
+    if entry is None and name not in present_tables():
+        raise unknown_benchmark(name, _all_names())
     table = entry.table if entry and entry.part else name
-    if not is_present(table):
-        if entry is None:
-            raise _unknown(name)
+    if entry is not None and not is_present(table):
         installed = _is_installed(entry)
         get = "nothing to do: it is installed, and imported when first used" if installed else entry.get
         return Card(entry.name, entry.space, entry.architectures, entry.summary, False, get, installed)
@@ -304,10 +302,3 @@ def _registered_card(name: str, benchmark: Benchmark) -> Card:
         fidelities=benchmark.fidelities,
         dataset=benchmark.dataset_name,
     )
-
-
-def _unknown(name: str) -> UnknownName:
-    if name in WITHDRAWN:
-        reason, instead = WITHDRAWN[name]
-        return UnknownName(f"the benchmark {name} was withdrawn: {reason}; use {instead}")
-    return UnknownName(f"no benchmark is called {name!r}; {nearest(name, _all_names())}")

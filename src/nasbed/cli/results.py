@@ -112,11 +112,12 @@ def merge(
 
 def _results_of(table: str) -> Results:
     """The table in a folder of that path, or else of that name."""
-    from nasbed.benchmarks.places import table_path
+    from nasbed.benchmarks.catalog import load_table
     from nasbed.results.store import Results
 
-    folder = Path(table)
-    return Results.open(folder if folder.is_dir() else table_path(table))
+    if Path(table).is_dir():
+        return Results.open(table)
+    return load_table(table, rule="this command reads a table", remedy="give the id or folder of one").results
 
 
 @contextmanager

@@ -120,6 +120,15 @@ def exception_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
 
 
+def close_matches(name: str, choices: Iterable[str]) -> list[str]:
+    """Up to three of the names that are spelt nearly so, the nearest first.
+
+    >>> close_matches("nb102", ["nb101", "nb201", "darts"])
+    ['nb101', 'nb201']
+    """
+    return difflib.get_close_matches(str(name), sorted(set(choices)), n=3, cutoff=0.6)
+
+
 def nearest(name: str, choices: Iterable[str]) -> str:
     """The end of an error message for an unknown name: near matches first, otherwise everything there is.
 
@@ -129,8 +138,7 @@ def nearest(name: str, choices: Iterable[str]) -> str:
     'known: darts, nb101'
     """
     names = sorted(set(choices))
-    close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.6)
-    if close:
+    if close := close_matches(name, names):
         return f"did you mean {', '.join(close)}?"
     more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
     return f"known: {', '.join(names[:MOST_LISTED])}{more}" if names else "none is known"

@@ -84,7 +84,7 @@ def test_one_shot_refuses_bad_input_in_one_line_before_working(darts: Path, tmp_
         ((str(tmp_path / "nb201.json"),), "no surrogate of nb201 comes with the package"),
         ((str(darts), str(tmp_path / "nb201.json")), "gdas with seed 0 is in the space nb201"),
         ((str(darts), "--benchmark", "darts-cifar10-16"), "use a surrogate"),
-        ((str(darts), "--benchmark", "no/such"), "no benchmark is called"),
+        ((str(darts), "--benchmark", "no/such"), "no/such does not exist"),
         ((str(darts), "--stop", "eigenvalues"), "no stopping rule is called 'eigenvalues'"),
         ((str(darts), "--format", "gif"), "svg, png, pdf"),
         ((str(tmp_path / "text.json"),), "is not a record of a search"),

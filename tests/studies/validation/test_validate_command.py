@@ -96,7 +96,7 @@ def test_validate_refuses_bad_input_in_one_line_before_working(run: Run, table: 
         ((str(table), "--metric", "speed", "--out", str(out)), "no metric 'speed'"),
         ((str(table), "--sizes", "1,b", "--out", str(out)), "whole numbers"),
         ((str(table), "--table", str(table), "--out", str(out)), "is a table"),
-        (("no/such-table", "--out", str(out)), "no benchmark is called"),
+        (("no/such-table", "--out", str(out)), "no/such-table does not exist"),
     ):
         result = run(*arguments)
         assert result.status == 2 and word in result.err, result.err

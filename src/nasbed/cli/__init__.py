@@ -30,6 +30,7 @@ from nasbed.cli import (
 )
 from nasbed.cli.challenge import commands as challenge_commands
 from nasbed.cli.data import commands as data_commands
+from nasbed.cli.doctor import command as doctor_command
 from nasbed.cli.oneshot import command as oneshot_command
 from nasbed.cli.proxies import commands as proxies_commands
 from nasbed.core.errors import NasbedError
@@ -40,8 +41,8 @@ from nasbed.terminal.interruption import forced_end
 app = typer.Typer(
     name="nasbed",
     cls=CommandTree,
-    help="A test bed for neural architecture search.\n\nStart with: nasbed list spaces",
-    no_args_is_help=True,
+    help="A test bed for neural architecture search.\n\nStart with: nasbed list benchmarks",
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -55,6 +56,7 @@ app.command(rich_help_panel=BENCHMARKS)(explore.explore)
 app.command(rich_help_panel=BENCHMARKS)(fetch.fetch)
 app.command("import", rich_help_panel=BENCHMARKS)(import_.import_)
 app.add_typer(results.app, name="results", rich_help_panel=BENCHMARKS)
+app.command(rich_help_panel=BENCHMARKS)(doctor_command.doctor)
 app.command(rich_help_panel=SEARCH)(run.run)
 app.command(rich_help_panel=SEARCH)(report.report)
 app.add_typer(suite.app, name="suite", rich_help_panel=SEARCH)
@@ -73,6 +75,16 @@ app.add_typer(data_commands.app, name="data", rich_help_panel=TRAINING)
 app.command(rich_help_panel=TRAINING)(train.train)
 app.add_typer(study.app, name="study", rich_help_panel=STUDY)
 
+GUIDE = """\
+nasbed: a test bed for neural architecture search. Three commands to begin with:
+
+  nasbed list benchmarks     the benchmarks, those that work now first
+  nasbed run --out runs      compare three search methods on one of them, in seconds
+  nasbed report runs         the comparison again, and its page: open runs/report.html
+
+nasbed doctor checks this installation. nasbed --help for everything."""
+"""What ``nasbed`` alone prints. Every command in it works on a core install."""
+
 
 def _version(requested: bool) -> None:
     if requested:
@@ -82,11 +94,13 @@ def _version(requested: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(GUIDE)
 
 
 def _plain(error: Exception) -> str:

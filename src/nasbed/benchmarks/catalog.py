@@ -26,8 +26,8 @@ from nasbed.core.errors import (
     NasbedError,
     TooLarge,
 )
-from nasbed.core.extras import EXTRAS
 from nasbed.core.home import tables_folder
+from nasbed.core.packages import EXTRAS
 from nasbed.results.importers import IMPORTERS
 from nasbed.results.importing import import_tables
 from nasbed.results.manifest import FILE_NAME, Manifest, TableInfo

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nasbed.core.extras import EXTRAS
+from nasbed.core.packages import EXTRAS
 from nasbed.spaces import space
 
 TRANSNAS_TASKS = (

@@ -21,7 +21,7 @@ from nasbed.challenge.time_budget import TimeBudget, used_seconds
 from nasbed.challenge.zero import Zero, zero_of
 from nasbed.core.errors import InvalidOption
 from nasbed.core.home import home
-from nasbed.core.versions import package_versions
+from nasbed.core.packages import package_versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from nasbed.benchmarks.suites import read_suite
 from nasbed.benchmarks.suites.suite import FILE_NAME
 from nasbed.core.code_fingerprint import file_fingerprint, package_fingerprint, source_files
 from nasbed.core.errors import InvalidOption, nearest, shorten
-from nasbed.core.versions import package_versions
+from nasbed.core.packages import package_versions
 from nasbed.experiments.runs import Run
 from nasbed.experiments.suites import BenchmarkRuns, load_suite_runs
 from nasbed.leaderboard.condensing import condense

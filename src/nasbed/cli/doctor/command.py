@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nasbed.cli.doctor.installation import Installation, installation, unusable_core
-from nasbed.core.extras import CORE, EXTRAS, Extra, missing_packages, package_version
+from nasbed.core.packages import CORE, EXTRAS, Extra, missing_packages, package_version
 from nasbed.terminal.output import Json, print_fields, print_json, print_table
 from nasbed.terminal.progress import count_bar
 
@@ -32,27 +32,27 @@ def doctor(
 
     Example: nasbed doctor --quick --json
     """
-    found = installation()
+    installed = installation()
     verified: dict[str, int] = {}
     if not quick:
         unusable = unusable_core()
-        found.problems.extend(unusable)
-        verified = {} if unusable or missing_packages(CORE) else _verify(found)
+        installed.problems.extend(unusable)
+        verified = {} if unusable or missing_packages(CORE) else _verify(installed)
     if json:
-        print_json({**asdict(found), "verified": verified, "extras": _extras()})
+        print_json({**asdict(installed), "verified": verified, "extras": _extras()})
     else:
-        _print(found, verified)
-    if found.problems:
+        _print(installed, verified)
+    if installed.problems:
         raise typer.Exit(BROKEN)
 
 
-def _verify(found: Installation) -> dict[str, int]:
+def _verify(installed: Installation) -> dict[str, int]:
     """Verify the data of the package, add the damage to the problems, and return the number of files of each kind."""
     from nasbed.cli.doctor.embedded import damaged_files, embedded_files
 
     files = embedded_files()
     with count_bar("Verifying") as report_count:
-        found.problems.extend(damaged_files(files, report_count))
+        installed.problems.extend(damaged_files(files, report_count))
     return {kind: len(paths) for kind, paths in files.items()}
 
 
@@ -69,14 +69,14 @@ def _extras() -> list[dict[str, object]]:
     ]
 
 
-def _print(found: Installation, verified: Mapping[str, int]) -> None:
+def _print(installed: Installation, verified: Mapping[str, int]) -> None:
     print_fields(
         {
-            "nasbed": f"{found.nasbed}, Python {found.python}, {found.machine}",
-            "core": ", ".join(f"{package} {version or 'missing'}" for package, version in found.core.items()),
-            "home": f"{found.home} ({_home_state(found)})",
-            "GPU": _gpu_line(found),
-            "Triton": _triton_line(found),
+            "nasbed": f"{installed.nasbed}, Python {installed.python}, {installed.machine}",
+            "core": ", ".join(f"{package} {version or 'missing'}" for package, version in installed.core.items()),
+            "home": f"{installed.home} ({_home_state(installed)})",
+            "GPU": _gpu_line(installed),
+            "Triton": _triton_line(installed),
             "data": _data_line(verified),
         }
     )
@@ -84,27 +84,27 @@ def _print(found: Installation, verified: Mapping[str, int]) -> None:
     rows = [(extra.name, extra.feature, _extra_state(extra)) for extra in EXTRAS.values()]
     print_table(("extra", "for", "state"), rows)
     typer.echo()
-    for problem in found.problems:
+    for problem in installed.problems:
         typer.echo(f"broken: {problem}")
-    if not found.problems:
+    if not installed.problems:
         typer.echo("Nothing is broken.")
 
 
-def _home_state(found: Installation) -> str:
-    if not found.home_writable:
+def _home_state(installed: Installation) -> str:
+    if not installed.home_writable:
         return "cannot be written to"
-    return "writable" if found.home_exists else "made when it is first needed"
+    return "writable" if installed.home_exists else "made when it is first needed"
 
 
-def _gpu_line(found: Installation) -> str:
-    if not found.torch:
+def _gpu_line(installed: Installation) -> str:
+    if not installed.torch:
         return "not looked for without torch"
-    return ", ".join(found.gpus) or f"torch {found.torch} sees none; networks are trained on the CPU"
+    return ", ".join(installed.gpus) or f"torch {installed.torch} sees none; networks are trained on the CPU"
 
 
-def _triton_line(found: Installation) -> str:
-    if found.triton:
-        return found.triton if found.gpus else f"{found.triton}, of use with a GPU"
+def _triton_line(installed: Installation) -> str:
+    if installed.triton:
+        return installed.triton if installed.gpus else f"{installed.triton}, of use with a GPU"
     return "not installed; populations on a GPU need it: pip install triton"
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import nasbed
 from nasbed.core.errors import exception_line
-from nasbed.core.extras import CORE, EXTRAS, missing_packages, package_version, unusable_packages
 from nasbed.core.home import home
+from nasbed.core.packages import CORE, EXTRAS, missing_packages, package_version, unusable_packages
 
 TRITON = "triton"
 

@@ -7,7 +7,7 @@ from typing import Unpack
 
 import torch
 
-from nasbed.core.versions import package_versions
+from nasbed.core.packages import package_versions
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import UnseenResult

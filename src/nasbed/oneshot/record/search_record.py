@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, shorten
-from nasbed.core.versions import package_versions
+from nasbed.core.packages import package_versions
 from nasbed.oneshot import settings_type
 from nasbed.oneshot.pruning.legacy_files import EARLIER_FORMAT, read_earlier_architecture, read_earlier_epoch
 from nasbed.oneshot.pruning.settings import METHOD, BonsaiSettings

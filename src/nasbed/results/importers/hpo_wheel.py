@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import BadFile, InvalidArchitecture, MissingDependency, shorten
-from nasbed.core.extras import EXTRAS
+from nasbed.core.packages import EXTRAS
 from nasbed.core.restricted_pickle import loads
 from nasbed.core.unpack import read_limited
 from nasbed.results.importers.base import Draft, Importer

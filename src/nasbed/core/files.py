@@ -24,6 +24,12 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def sync_file(path: Path) -> None:
+    """Write a closed file through to the disk. It is opened for writing, as Windows syncs no other files."""
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
 @contextmanager
 def complete_file(path: Path) -> Iterator[Path]:
     """A draft beside ``path`` to write to; it takes the name ``path`` when the block ends well and is removed when not.
@@ -33,8 +39,7 @@ def complete_file(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{secrets.token_hex(8)}.partial")
     try:
         yield draft
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
+        sync_file(draft)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

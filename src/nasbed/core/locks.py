@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -87,16 +88,19 @@ def _release(lock: FileLock, path: Path) -> None:
 
 
 class SharedHold:
-    """Keeps a file or folder from being removed by :func:`remove_unless_held` as long as this lives. On Windows, and on
-    a file system without locks, it holds nothing; Windows itself removes no file that a process has open."""
+    """Keeps a file or folder from being removed by :func:`remove_unless_held` as long as this lives. On a file system
+    without locks it holds nothing. On Windows it keeps the file, or one file of the folder, open: Windows removes no
+    open file and renames no folder that holds one."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
-        if fcntl is not None:
-            with suppress(OSError):
+        with suppress(OSError):
+            if fcntl is not None:
                 self._descriptor = os.open(path, os.O_RDONLY)
                 fcntl.flock(self._descriptor, fcntl.LOCK_SH)
+            elif file := next((file for file in (path, *path.rglob("*")) if file.is_file()), None):
+                self._descriptor = os.open(file, os.O_RDONLY)
 
     def release(self) -> None:
         """Let others remove it."""
@@ -114,7 +118,9 @@ class SharedHold:
 def remove_unless_held(path: Path, remove: Callable[[Path], object]) -> None:
     """Call ``remove`` with a file or folder unless another process, or another part of this one, holds it."""
     if fcntl is None:
-        with suppress(PermissionError):  # it is open
+        with suppress(PermissionError):  # a file of it is open
+            if path.is_dir():  # all of it or nothing: a folder with an open file can lose others, but not be renamed
+                path = path.rename(path.with_name(f".{secrets.token_hex(8)}.partial"))
             remove(path)
         return
     descriptor = os.open(path, os.O_RDONLY)

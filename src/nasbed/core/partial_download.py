@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nasbed.core.errors import DownloadFailed
+from nasbed.core.files import sync_file
 
 BLOCK = 1 << 20
 
@@ -95,8 +96,7 @@ class PartialDownload:
         """Give the bytes their final name, when they are safe on the disk."""
         with self._disk():
             self.close()
-            with self.path.open("rb") as file:
-                os.fsync(file.fileno())
+            sync_file(self.path)
             self.path.replace(self.target)
             _sync_folder(self.target.parent)
             self.sidecar.unlink(missing_ok=True)

@@ -41,14 +41,14 @@ def write_stamp(folder: Path, checksums: Mapping[str, str]) -> None:
             status = (folder / name).stat()
             stamp[name] = [sha256, status.st_size, status.st_mtime_ns]
         with complete_file(folder / STAMP) as draft:
-            draft.write_text(json.dumps(stamp))
+            draft.write_text(json.dumps(stamp), encoding="utf-8")
     except OSError:
         return
 
 
 def _read_stamp(folder: Path) -> dict[str, list[object]]:
     try:
-        stamp = json.loads((folder / STAMP).read_text())
+        stamp = json.loads((folder / STAMP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return stamp if isinstance(stamp, dict) else {}

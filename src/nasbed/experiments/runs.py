@@ -220,7 +220,7 @@ def save_run(folder: str | Path, run: Run) -> None:
     facts["made_by"] = None if run.made_by is None else asdict(run.made_by)
     traceback_path = traceback_file(folder, run.method, run.seed)
     if run.traceback:
-        traceback_path.write_text(run.traceback)
+        traceback_path.write_text(run.traceback, encoding="utf-8")
     else:
         traceback_path.unlink(missing_ok=True)
     with complete_file(folder / f"{run.method}-{run.seed}.npz") as draft, draft.open("wb") as file:
@@ -257,7 +257,7 @@ def save_setup(folder: str | Path, setup: Setup) -> None:
     data = asdict(setup) | {"objective": setup.objective.to_json()}
     folder.mkdir(parents=True, exist_ok=True)
     with complete_file(folder / "setup.json") as draft:
-        draft.write_text(json.dumps(data, indent=1) + "\n")
+        draft.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 def load_setup(folder: str | Path) -> Setup:
@@ -267,7 +267,7 @@ def load_setup(folder: str | Path) -> Setup:
     if not path.is_file():
         raise BadFile(f"{folder} holds no runs: it has no setup.json; make some with: nasbed run --out {folder}")
     try:
-        data = json.loads(path.read_text())
+        data = json.loads(path.read_text(encoding="utf-8"))
         check_fields(data, SETUP, needed=("benchmark", "space", "objective", "budget", "workers", "settings"))
         read = {"objective": objective_of(data["objective"]), "methods": tuple(data.get("methods", ()))}
         return Setup(**(data | read))

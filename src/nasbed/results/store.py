@@ -7,12 +7,11 @@ step that makes it count. A reader sees the old table or the new one, never a mi
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
-from nasbed.core.files import values_sha256
+from nasbed.core.files import sync_file, values_sha256
 from nasbed.core.locks import SharedHold, remove_unless_held, waiting_lock
 from nasbed.core.presentation.data_frames import check_pandas
 from nasbed.core.presentation.upward import html_view
@@ -266,8 +265,7 @@ def _write_data(
 
 
 def _durable(path: Path) -> FileRecord:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    sync_file(path)
     return record(path)
 
 
@@ -288,7 +286,8 @@ def _locked(folder: Path) -> Iterator[None]:
 def _remove_new_folders(folder: Path, new_folders: list[Path]) -> None:
     """Remove the folders that were created for a table that failed, unless they hold something else."""
     if folder in new_folders and not any(entry.name != LOCK for entry in folder.iterdir()):
-        (folder / LOCK).unlink()
+        with suppress(PermissionError):  # Windows removes no open file: the lock, and so the folder, stay
+            (folder / LOCK).unlink()
         for path in new_folders:
             try:
                 path.rmdir()

@@ -12,6 +12,7 @@ import atexit
 import os
 import select
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -108,9 +109,9 @@ def forced_end() -> Iterator[None]:
     if current_thread() is not main_thread():
         yield
         return
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    old_descriptor = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    reader, writer = socket.socketpair()  # not a pipe: Windows can wait for sockets alone
+    writer.setblocking(False)
+    old_descriptor = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
     pressed = Event()
     Thread(target=_watch, args=(reader, pressed), daemon=True).start()
     try:
@@ -121,13 +122,13 @@ def forced_end() -> Iterator[None]:
             sys.stdout.flush()
             os._exit(INTERRUPTED)
         signal.set_wakeup_fd(old_descriptor)
-        os.close(writer)
+        writer.close()
 
 
-def _watch(reader: int, pressed: Event) -> None:
-    """Read signal numbers from the pipe until it closes or the process must end."""
+def _watch(reader: socket.socket, pressed: Event) -> None:
+    """Read signal numbers from the socket until it closes or the process must end."""
     if not _next_interrupt(reader, None):
-        os.close(reader)
+        reader.close()
         return
     pressed.set()
     second = _next_interrupt(reader, SILENCE_S)
@@ -143,10 +144,10 @@ def _write_past_bars(line: str) -> None:
         os.write(STDERR, f"{prefix}nasbed: {line}\n".encode())
 
 
-def _next_interrupt(reader: int, patience_s: float | None) -> bool:
-    """Wait for a Ctrl-C; False if none comes in time, or if the pipe is closed."""
+def _next_interrupt(reader: socket.socket, patience_s: float | None) -> bool:
+    """Wait for a Ctrl-C; False if none comes in time, or if the socket is closed."""
     while select.select([reader], [], [], patience_s)[0]:
-        received = os.read(reader, 1)
+        received = reader.recv(1)
         if not received:
             return False
         if received[0] == signal.SIGINT:

@@ -183,7 +183,7 @@ def train_architecture(arch: Architecture, request: SearchRequest, recipe: Recip
     setup = {"recipe": recipe.name, "epochs": epochs, "seed": request.seed, "device": str(request.device)}
     outcome = setup | asdict(trained)
     with complete_file(request.folder / TRAINED) as draft:
-        draft.write_text(json.dumps(outcome, indent=1) + "\n")
+        draft.write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
     return outcome
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from nasbed.core.errors import InvalidOption
 from nasbed.core.execution.engine import TaskOutcome, Worker, WorkerDied, WorkerEngine, attempt
-from nasbed.core.execution.processes import follow_parent, without_interrupts
+from nasbed.core.execution.processes import cause_of_death, check_main_module, follow_parent, start_process
 
-UNGUARDED = 78
-"""The exit code of a process that would run its user's script once more."""
 STARTUP_S = 60.0
 """What a process may take to start, in seconds, before the timeout of its first task runs."""
 
@@ -30,13 +24,8 @@ class ProcessWorker(Worker):
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         super().__init__()
-        context = multiprocessing.get_context("spawn")
-        self.pipe, inner = context.Pipe()
-        self.process: BaseProcess = context.Process(target=_serve, args=(inner,), daemon=False)
-        with without_interrupts():
-            self.process.start()
+        self.process, self.pipe = start_process(_serve, daemon=False)
         self._at_exit = Finalize(self, self.process.kill, exitpriority=0)
-        inner.close()
         with suppress(OSError):  # it has died already, which is noticed when it is given a task
             self.pipe.send(function)
         self._since = 0.0
@@ -75,9 +64,7 @@ class ProcessWorker(Worker):
         self._at_exit.cancel()
 
     def cause_of_death(self) -> str:
-        if self.process.exitcode == UNGUARDED:
-            return ', as it runs your script once more; put the call under: if __name__ == "__main__":'
-        return f", exit code {self.process.exitcode}"
+        return cause_of_death(self.process)
 
 
 class LocalEngine(WorkerEngine[ProcessWorker]):
@@ -98,7 +85,7 @@ class LocalEngine(WorkerEngine[ProcessWorker]):
         return self.processes
 
     def _start(self, function: Callable[[Any], Any]) -> Callable[[], ProcessWorker]:
-        _check_main_module()
+        check_main_module()
         return lambda: ProcessWorker(function)
 
     def _ready(self, busy: list[ProcessWorker], *, wait_s: float) -> Collection[ProcessWorker]:
@@ -120,14 +107,3 @@ def _serve(pipe: Connection) -> None:
         while True:
             number, task = pipe.recv()
             pipe.send(attempt(function, number, task))
-
-
-def _check_main_module() -> None:
-    """Processes import the main module of this one. Raises where that cannot be imported; ends a process that is still
-    importing it, quietly, since its parent says why."""
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise SystemExit(UNGUARDED)
-    main = sys.modules.get("__main__")
-    file = getattr(main, "__file__", None)
-    if getattr(main, "__spec__", None) is None and file is not None and not Path(file).exists():
-        raise InvalidOption(f"processes import the script that starts them, and {file} is no file; save it as one")

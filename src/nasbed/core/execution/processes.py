@@ -9,18 +9,56 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from threading import Lock, Thread, local
-from time import sleep
 from typing import Any, TypeVar
+
+from nasbed.core.errors import InvalidOption
 
 T = TypeVar("T")
 Item = TypeVar("Item")
 
 ORPHANED_S = 1.0
 """How often a process looks whether the one that started it still runs."""
+UNGUARDED = 78
+"""The exit code of a process that would run its user's script once more."""
+
+
+def start_process(
+    serve: Callable[..., object], *arguments: Any, daemon: bool
+) -> tuple[BaseProcess, Connection[Any, Any]]:
+    """Start a process that calls ``serve`` with the arguments and one end of a pipe; returns it and the other end.
+
+    It is spawned on every platform, the only way that Windows has: a new interpreter imports what it needs, among it
+    the main module of this process.
+    """
+    context = multiprocessing.get_context("spawn")
+    pipe, inner = context.Pipe()
+    process = context.Process(target=serve, args=(*arguments, inner), daemon=daemon)
+    with without_interrupts():
+        process.start()
+    inner.close()
+    return process, pipe
+
+
+def check_main_module() -> None:
+    """Processes import the main module of this one. Raises where that cannot be imported; ends a process that is still
+    importing it, quietly, since its parent says why."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise SystemExit(UNGUARDED)
+    main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None)
+    if getattr(main, "__spec__", None) is None and file is not None and not Path(file).exists():
+        raise InvalidOption(f"processes import the script that starts them, and {file} is no file; save it as one")
+
+
+def cause_of_death(process: BaseProcess) -> str:
+    """Why a process has ended, to follow a sentence that says it has."""
+    if process.exitcode == UNGUARDED:
+        return ', as it runs your script once more; put the call under: if __name__ == "__main__":'
+    return f", exit code {process.exitcode}"
 
 
 def follow_parent() -> None:
@@ -32,7 +70,7 @@ def follow_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":  # of no effect here, but for programs that this process starts
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    Thread(target=_end_with, args=(parent.pid,), daemon=True).start()
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 @contextmanager
@@ -42,6 +80,8 @@ def without_interrupts() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
+    from multiprocessing import resource_tracker
+
     resource_tracker.ensure_running()  # starting it, as the first process does, would let signals through again
     previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -50,9 +90,9 @@ def without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        sleep(ORPHANED_S)
+def _end_with(parent: BaseProcess) -> None:
+    while os.getppid() == parent.pid and parent.is_alive():  # Windows keeps the number of a parent that has ended
+        parent.join(ORPHANED_S)
     os._exit(1)
 
 
@@ -118,12 +158,7 @@ class ProcessPool:
             if self._broken or self._closed:
                 raise self._end_error()
             if not hasattr(self._own, "pipe"):
-                context = multiprocessing.get_context("spawn")
-                self._own.pipe, inner = context.Pipe()
-                process = context.Process(target=_serve, args=(self._begin, inner), daemon=True)
-                with without_interrupts():
-                    process.start()
-                inner.close()
+                process, self._own.pipe = start_process(_serve, self._begin, daemon=True)
                 self._processes.append(process)
         pipe: Connection = self._own.pipe
         return pipe

@@ -192,7 +192,7 @@ def _save_best(out: Path, tuned: TuningResult, test_sha256: str) -> None:
         "nasbed_version": nasbed.__version__,
     }
     with complete_file(out / BEST) as draft:
-        draft.write_text(json.dumps(data, indent=1) + "\n")
+        draft.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 def load_settings(path: str | Path, model: str) -> dict[str, Any]:

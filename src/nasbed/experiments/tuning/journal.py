@@ -68,7 +68,9 @@ class TuningJournal(TaskJournal[int, TuningTrial]):
             self.check_inputs(read_json(path), inputs)
             return
         with complete_file(path) as draft:
-            draft.write_text(json.dumps(inputs | {"nasbed_version": nasbed.__version__}, indent=1) + "\n")
+            draft.write_text(
+                json.dumps(inputs | {"nasbed_version": nasbed.__version__}, indent=1) + "\n", encoding="utf-8"
+            )
 
     def check_inputs(self, before: dict[str, Any], now: dict[str, Any]) -> None:
         check_same_inputs(
@@ -119,7 +121,7 @@ def _line(number: int, trial: TuningTrial) -> dict[str, Any]:
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file."""
     try:
-        data = json.loads(path.read_text())
+        data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadFile(f"{path} cannot be read: {first_line(error)}; give another file") from None
     if not isinstance(data, dict):

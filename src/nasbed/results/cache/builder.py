@@ -104,10 +104,10 @@ class CacheBuilder:
             "repeats": repeats,
             "gaps": sorted(self._gaps),
         }
-        (folder / HEADER).write_text(json.dumps(header))
+        (folder / HEADER).write_text(json.dumps(header), encoding="utf-8")
         if curves is not None:
             header |= write_epochs(folder, curves, self._space)
-            (folder / HEADER).write_text(json.dumps(header))
+            (folder / HEADER).write_text(json.dumps(header), encoding="utf-8")
         return self._write_members(folder, codes) if self._by_function else len(codes)
 
     def _write_members(self, folder: Path, codes: NDArray[np.int64]) -> int:

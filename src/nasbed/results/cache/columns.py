@@ -32,7 +32,7 @@ def read_columns(place: Path) -> tuple[Mapping[str, Any], Columns]:
             path.name.removesuffix(_SUFFIX): np.load(path, mmap_mode="r", allow_pickle=False)
             for path in sorted(place.glob(f"*{_SUFFIX}"))
         }
-        return json.loads((place / HEADER).read_text()), arrays
+        return json.loads((place / HEADER).read_text(encoding="utf-8")), arrays
     with zipfile.ZipFile(place) as packed:
         arrays = {
             name.removesuffix(_SUFFIX): np.load(io.BytesIO(packed.read(name)), allow_pickle=False)

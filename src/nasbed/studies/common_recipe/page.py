@@ -178,4 +178,4 @@ def write_common_recipe_report(study: CommonRecipeStudy, folder: Path, *, format
     charts, numbers = common_recipe_figures(study), common_recipe_numbers(study)
     write_report(folder, title, sections=sections, figures=charts, numbers=numbers, formats=formats)
     with complete_file(folder / RECIPE_FILE) as draft:
-        draft.write_text(recipe_toml(study.recipe))
+        draft.write_text(recipe_toml(study.recipe), encoding="utf-8")

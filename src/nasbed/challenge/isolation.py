@@ -47,13 +47,9 @@ class Isolation:
 
 def choose_isolation(requested: str, labels: Sequence[Path] = ()) -> Isolation:
     """The safest isolation that works here, or the ``requested`` one; raises if that does not work. Files of ``labels``
-    that another user could read, and folders of theirs whose names the submission sees, are noted.
-
-    Elsewhere than on Linux only ``none`` works, and only if it is requested; on Windows nothing does.
-    """
+    that another user could read, and folders of theirs whose names the submission sees, are noted."""
     if requested not in ("auto", *KINDS):
         raise InvalidOption(f"isolation is auto, {', '.join(KINDS)}, got {requested!r}; {nearest(requested, KINDS)}")
-    _check_platform(requested)
     notes: list[str] = []
     for kind in KINDS if requested == "auto" else (requested,):
         for user in _users(kind):
@@ -66,7 +62,8 @@ def choose_isolation(requested: str, labels: Sequence[Path] = ()) -> Isolation:
     raise InvalidOption(f"isolation by {requested} does not work here, {'; '.join(notes)}; use --isolation auto")
 
 
-def _check_platform(requested: str) -> None:
+def check_platform(requested: str) -> None:
+    """Raise where no submission can run, as on Windows, or none unless it is trusted, as on macOS."""
     if not hasattr(os, "fork"):
         raise InvalidOption(
             "submissions run on Linux, and on macOS with --isolation none; 'challenge score' and 'challenge baseline' "
@@ -111,6 +108,8 @@ def _problem(kind: str, user: int | None) -> str:
     """Why a submission cannot start with this isolation; empty if it can."""
     if kind == "none":
         return ""
+    if sys.platform != "linux":
+        return "needs Linux"
     if kind == "user" and user is None:
         return "only root can start programs as another user"
     with tempfile.TemporaryDirectory(prefix="nasbed-challenge-") as name:

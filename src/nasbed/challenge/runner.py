@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nasbed.challenge.contest_data import ContestData, open_contest_data
 from nasbed.challenge.disguise import Disguise, check_disguise, draw_disguise, running_order
-from nasbed.challenge.isolation import Isolation, choose_isolation
+from nasbed.challenge.isolation import Isolation, check_platform, choose_isolation
 from nasbed.challenge.limits import Limits
 from nasbed.challenge.organiser_secret import organiser_secret
 from nasbed.challenge.predictions import read_reply
@@ -72,6 +72,7 @@ def run_challenge(
         on_result: Called with each result.
     """
     out = Path(out)
+    check_platform(isolation)
     check_disguise(settings.disguise)
     contests = [open_contest_data(folder) for folder in datasets]
     names = [data.name for data in contests]

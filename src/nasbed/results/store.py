@@ -186,8 +186,7 @@ def write_results(
     searched = searched or space(about.space)
     if searched.name != about.space:
         raise InvalidOption(f"the table {about.name} is of the space {about.space}, got the space {searched.name}")
-    new_folders = [path for path in (folder, *folder.parents) if not path.exists()]
-    with _locked(folder):
+    with _without_empty_folders(folder), _locked(folder):
         _remove_leftovers(folder)
         data = folder / f"data-{secrets.token_hex(6)}"
         try:
@@ -216,7 +215,6 @@ def write_results(
             manifest.write(folder)
         except BaseException:
             shutil.rmtree(data, ignore_errors=True)
-            _remove_new_folders(folder, new_folders)
             raise
         write_stamp(folder, _sha256s(manifest))
         _remove_leftovers(folder)
@@ -283,16 +281,18 @@ def _locked(folder: Path) -> Iterator[None]:
             return
 
 
-def _remove_new_folders(folder: Path, new_folders: list[Path]) -> None:
-    """Remove the folders that were created for a table that failed, unless they hold something else."""
-    if folder in new_folders and not any(entry.name != LOCK for entry in folder.iterdir()):
-        with suppress(PermissionError):  # Windows removes no open file: the lock, and so the folder, stay
-            (folder / LOCK).unlink()
-        for path in new_folders:
-            try:
+@contextmanager
+def _without_empty_folders(folder: Path) -> Iterator[None]:
+    """Remove the folders that were created for a table that failed, unless they hold something else. This comes after
+    the lock is released: Windows removes no folder with an open file."""
+    new_folders = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for path in new_folders:
                 path.rmdir()
-            except OSError:
-                return
+        raise
 
 
 def _remove_leftovers(folder: Path) -> None:

@@ -4,8 +4,9 @@ Python imports a module of this name at its start, in worker processes too, wher
 
 - Code of nasbed sees ``win32`` as the platform. It can neither import the modules nor use the functions that Python
   has on POSIX alone; libraries can, as they have their own ways on Windows.
-- Below the folder ``WINDOWS_LIKE_ROOT``, no file of a name that Windows forbids is opened, and none that this process
-  has open or mapped is removed, renamed or replaced, nor a folder that holds one.
+- Below the folder ``WINDOWS_LIKE_ROOT``, no file of a name that Windows forbids is opened, and none that a process has
+  open, or this one mapped, is removed, renamed or replaced, nor a folder that holds one. Lock files are removed all the same:
+  on Windows filelock does it when it releases them.
 - A file that is opened for reading cannot be synced, a folder not opened, a pipe not waited for, and a rename never
   replaces a file.
 """
@@ -19,6 +20,7 @@ import os
 import select
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any
@@ -110,11 +112,11 @@ def _below_root(path: Any) -> bool:
 
 def _open_files() -> set[str]:
     paths = set()
-    for number in os.listdir("/proc/self/fd"):
-        try:
-            paths.add(os.readlink(f"/proc/self/fd/{number}"))
-        except OSError:
-            continue
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # it has ended, or is another user's
+            for number in os.listdir(f"/proc/{process}/fd"):
+                with suppress(OSError):
+                    paths.add(os.readlink(f"/proc/{process}/fd/{number}"))
     with open("/proc/self/maps", encoding="utf-8") as lines:
         return paths | {"/" + line.rstrip("\n").partition("/")[2] for line in lines if "/" in line}
 
@@ -129,7 +131,7 @@ def _check(event: str, arguments: tuple[Any, ...]) -> None:
     if event in ("os.remove", "os.rename", "os.rmdir") and _below_root(arguments[0]):
         paths = [os.path.abspath(path) for path in arguments[: 2 if event == "os.rename" else 1]]
         for opened in _open_files():
-            if any(opened == path or opened.startswith(path + os.sep) for path in paths):
+            if not opened.removesuffix(" (deleted)").endswith(".lock") and any(opened == path or opened.startswith(path + os.sep) for path in paths):
                 raise PermissionError(errno.EACCES, f"{opened} is open", paths[0])
 
 

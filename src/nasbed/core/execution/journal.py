@@ -69,6 +69,7 @@ class JournalLines(Closeable):
 
     def remove(self) -> None:
         """Delete the file: the work is complete and its result is elsewhere."""
+        self._file.close()
         self.path.unlink()
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -80,13 +81,14 @@ def test_locked_waits_for_another_process_and_says_so(tmp_path: Path) -> None:
 def test_shared_hold_of_another_process_keeps_a_folder(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
+    (folder / "file").touch()
     with held_elsewhere(folder, "shared"):
         own = SharedHold(folder)
-        remove_unless_held(folder, Path.rmdir)
+        remove_unless_held(folder, shutil.rmtree)
         own.release()
-        remove_unless_held(folder, Path.rmdir)
-        assert folder.is_dir()
-    remove_unless_held(folder, Path.rmdir)
+        remove_unless_held(folder, shutil.rmtree)
+        assert [path.name for path in folder.iterdir()] == ["file"]
+    remove_unless_held(folder, shutil.rmtree)
     assert not folder.exists()
 
 

@@ -131,7 +131,9 @@ def _check(event: str, arguments: tuple[Any, ...]) -> None:
     if event in ("os.remove", "os.rename", "os.rmdir") and _below_root(arguments[0]):
         paths = [os.path.abspath(path) for path in arguments[: 2 if event == "os.rename" else 1]]
         for opened in _open_files():
-            if not opened.removesuffix(" (deleted)").endswith(".lock") and any(opened == path or opened.startswith(path + os.sep) for path in paths):
+            if not opened.removesuffix(" (deleted)").endswith(".lock") and any(
+                opened == path or opened.startswith(path + os.sep) for path in paths
+            ):
                 raise PermissionError(errno.EACCES, f"{opened} is open", paths[0])
 
 

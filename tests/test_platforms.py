@@ -38,6 +38,11 @@ rs = 1.0
 """
 
 
+def write_campaign(folder: Path) -> None:
+    (folder / "tiny.toml").write_text(CAMPAIGN)
+    (folder / "mine.py").write_text("def score(arch, fidelity, seed):\n    return float(sum(arch.code))\n")
+
+
 def windows_like(*arguments: str, folder: Path) -> str:
     """What Python prints in a process like one on Windows, whose processes are so too."""
     environment = os.environ | {
@@ -99,26 +104,29 @@ exec(compile(source, "nasbed_part", "exec"), {"__name__": "nasbed.part", "Path":
 
 
 def test_commands_work_without_posix(tmp_path: Path) -> None:
-    (tmp_path / "tiny.toml").write_text(CAMPAIGN)
-    (tmp_path / "mine.py").write_text("def score(arch, fidelity, seed):\n    return float(sum(arch.code))\n")
-    challenge, explore, listed, query, collect, *exports = windows_like_commands(
+    write_campaign(tmp_path)
+    challenge, explore, listed, query, collect = windows_like_commands(
         "challenge run entry --datasets birds --out scores",
         "explore --help",
         "list spaces",
         "query nb201-chesseract-v1.0 '|none~0|+|none~0|none~1|+|none~0|none~1|none~2|'",
         "collect run tiny.toml --processes 1",
-        "collect export tiny.sqlite --out table",
-        "collect export tiny.sqlite --out table",
         folder=tmp_path,
     )
     assert re.fullmatch(r"status 2\nnasbed: submissions run on Linux, .*--isolation none; .*\n", challenge)
     assert explore.startswith("status 0\n") and "Usage:" in explore
     assert listed.startswith("status 0\n") and re.search(r"nb201 .*15 625", listed)
     assert "33.33" in query, "without an operation a network guesses among three classes"
-    assert collect.startswith("status 0\n")
-    for export in exports:
-        assert export.startswith("status 0\n3 rows, 3 architectures in table\n")
-    assert len(list((tmp_path / "table").glob("data-*"))) == 1, "the first export is replaced, not left behind"
+    assert collect.startswith("status 0\n") and re.search(r"^rs +3$", collect, re.MULTILINE)
+
+
+@pytest.mark.thorough
+def test_table_is_replaced_without_posix(tmp_path: Path) -> None:
+    write_campaign(tmp_path)
+    export = "collect export tiny.sqlite --out table"
+    _, *exports = windows_like_commands("collect run tiny.toml", export, export, folder=tmp_path)
+    assert all(printed.startswith("status 0\n3 rows, 3 architectures in table\n") for printed in exports)
+    assert len(list((tmp_path / "table").glob("data-*"))) == 1, "the first is not left behind"
 
 
 @pytest.mark.thorough
@@ -129,6 +137,17 @@ def test_methods_run_in_processes_without_posix(tmp_path: Path) -> None:
         assert run.startswith("status 0\n")
     names = {path.name for path in (tmp_path / "runs" / "runs").iterdir()}
     assert names == {f"{method}-{seed}.npz" for method in ("rs", "re", "rs+params", "re+params") for seed in (0, 1)}
+
+
+@pytest.mark.thorough
+def test_script_of_the_page_works_and_without_its_guard_is_told_of_it(tmp_path: Path) -> None:
+    [script] = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "platforms.md").read_text("utf-8"), re.DOTALL)
+    (tmp_path / "guarded.py").write_text(script)
+    assert windows_like("guarded.py", folder=tmp_path) == "4\n", "two methods with two seeds"
+    guard = 'if __name__ == "__main__":'
+    (tmp_path / "unguarded.py").write_text(script.replace(guard, "if True:"))
+    catching = "import runpy\ntry:\n    runpy.run_path('unguarded.py', run_name='__main__')\nexcept Exception as e:\n    print(e)"
+    assert guard in windows_like("-c", catching, folder=tmp_path)
 
 
 @pytest.mark.thorough

@@ -5,8 +5,8 @@ Python imports a module of this name at its start, in worker processes too, wher
 - Code of nasbed sees ``win32`` as the platform. It can neither import the modules nor use the functions that Python
   has on POSIX alone; libraries can, as they have their own ways on Windows.
 - Below the folder ``WINDOWS_LIKE_ROOT``, no file of a name that Windows forbids is opened, and none that a process has
-  open, or this one mapped, is removed, renamed or replaced, nor a folder that holds one. Lock files are removed all the same:
-  on Windows filelock does it when it releases them.
+  open, or this one mapped, is removed, renamed or replaced, nor a folder that holds one. Lock files are removed all
+  the same: on Windows filelock does it when it releases them.
 - A file that is opened for reading cannot be synced, a folder not opened, a pipe not waited for, and a rename never
   replaces a file.
 """
@@ -107,17 +107,22 @@ STAND_INS: dict[tuple[str, str], Any] = {
 
 
 def _below_root(path: Any) -> bool:
-    return isinstance(path, str | PurePath) and os.path.abspath(path).startswith(ROOT + os.sep)
+    return isinstance(path, str | PurePath) and _absolute(path).startswith(ROOT + os.sep)
+
+
+def _absolute(path: str | PurePath) -> str:
+    return str(Path(path).absolute())
 
 
 def _open_files() -> set[str]:
     paths = set()
-    for process in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError):  # it has ended, or is another user's
-            for number in os.listdir(f"/proc/{process}/fd"):
-                with suppress(OSError):
-                    paths.add(os.readlink(f"/proc/{process}/fd/{number}"))
-    with open("/proc/self/maps", encoding="utf-8") as lines:
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with suppress(OSError):  # it has ended, or is another user's
+                for descriptor in (process / "fd").iterdir():
+                    with suppress(OSError):
+                        paths.add(str(descriptor.readlink()))
+    with Path("/proc/self/maps").open(encoding="utf-8") as lines:
         return paths | {"/" + line.rstrip("\n").partition("/")[2] for line in lines if "/" in line}
 
 
@@ -125,11 +130,11 @@ def _check(event: str, arguments: tuple[Any, ...]) -> None:
     """What happens to a file is refused where Windows would refuse it."""
     if event in ("open", "os.mkdir", "os.rename") and _below_root(arguments[0]):
         for path in arguments[: 2 if event == "os.rename" else 1]:
-            parts = PurePath(os.path.abspath(path)[len(ROOT) :]).parts[1:]
+            parts = PurePath(_absolute(path)[len(ROOT) :]).parts[1:]
             if any(FORBIDDEN.intersection(part) or part.endswith((".", " ")) for part in parts):
                 raise OSError(errno.EINVAL, "a name that Windows forbids", os.fspath(path))
     if event in ("os.remove", "os.rename", "os.rmdir") and _below_root(arguments[0]):
-        paths = [os.path.abspath(path) for path in arguments[: 2 if event == "os.rename" else 1]]
+        paths = [_absolute(path) for path in arguments[: 2 if event == "os.rename" else 1]]
         for opened in _open_files():
             if not opened.removesuffix(" (deleted)").endswith(".lock") and any(
                 opened == path or opened.startswith(path + os.sep) for path in paths

@@ -174,6 +174,7 @@ def release(
         for table in plan.tables:
             on_progress(table.name)
             results = _table(plan, table, journals, draft)
+            results.release()
             surrogates.append(ReleasedPart(table.name, _size(results.folder), results.manifest.rows))
             surrogates += _surrogates(plan, table, results, draft, processes, on_progress)
         for path in draft.rglob(".*"):  # locks, and what was verified when
@@ -196,6 +197,7 @@ def _table(plan: ReleasePlan, table: TablePlan, journals: Path, draft: Path) -> 
         by_function=table.by_function,
         calibration=journals / table.calibration if table.calibration else None,
     )
+    exported.release()  # nobody else knows the draft
     created = _last_evaluation(exported)
     files = {name.split("/", 1)[1]: file_record for name, file_record in exported.manifest.files.items()}
     if table.packed:

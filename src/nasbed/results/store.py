@@ -56,6 +56,10 @@ class Results:
         self.about = manifest.about
         self._hold = SharedHold(self.data)
 
+    def release(self) -> None:
+        """Let its data folder be removed, or renamed, which Windows refuses as long as a file of it is open."""
+        self._hold.release()
+
     @classmethod
     def open(cls, folder: str | Path) -> Results:
         """Open a folder and verify it: by checksum the first time and after any change, by size and date otherwise."""

@@ -50,7 +50,7 @@ def windows_like(*arguments: str, folder: Path) -> str:
         "WINDOWS_LIKE_ROOT": str(folder.resolve()),
     }
     command = [sys.executable, *arguments]
-    run = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", cwd=folder, env=environment)
     assert run.returncode == 0, run.stdout[-4000:] + run.stderr
     return run.stdout
 
@@ -145,10 +145,15 @@ def test_script_of_the_page_works_and_without_its_guard_is_told_of_it(tmp_path: 
     (tmp_path / "guarded.py").write_text(script)
     assert windows_like("guarded.py", folder=tmp_path) == "4\n", "two methods with two seeds"
     guard = 'if __name__ == "__main__":'
-    (tmp_path / "unguarded.py").write_text(
-        script.replace(guard, "try:") + "except Exception as error:\n    print(error)\n"
-    )
+    unguarded = script.replace(guard, "if True:").replace("len(runs.runs)", "runs.runs[0].error")
+    (tmp_path / "unguarded.py").write_text(unguarded)
     assert guard in windows_like("unguarded.py", folder=tmp_path)
+
+
+@pytest.mark.thorough
+def test_characters_that_a_pipe_lacks_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
+    assert "?-support" in windows_like("-m", "nasbed", "list", "surrogates", folder=tmp_path), "ν-support vectors"
 
 
 @pytest.mark.thorough

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -113,6 +114,8 @@ def _plain(error: Exception) -> str:
 def main() -> None:
     """Run the command line. A user error is one line on standard error and exit status 2, never a traceback. Ctrl-C is
     exit status 130."""
+    if isinstance(sys.stdout, TextIOWrapper):  # on Windows a pipe's encoding lacks many characters, such as ν
+        sys.stdout.reconfigure(errors="replace")
     try:
         with forced_end():
             app()

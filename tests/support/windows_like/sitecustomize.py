@@ -135,11 +135,11 @@ def _check(event: str, arguments: tuple[Any, ...]) -> None:
                 raise OSError(errno.EINVAL, "a name that Windows forbids", os.fspath(path))
     if event in ("os.remove", "os.rename", "os.rmdir") and _below_root(arguments[0]):
         paths = [_absolute(path) for path in arguments[: 2 if event == "os.rename" else 1]]
-        for opened in _open_files():
-            if not opened.removesuffix(" (deleted)").endswith(".lock") and any(
-                opened == path or opened.startswith(path + os.sep) for path in paths
+        for open_path in _open_files():
+            if not open_path.removesuffix(" (deleted)").endswith(".lock") and any(
+                open_path == path or open_path.startswith(path + os.sep) for path in paths
             ):
-                raise PermissionError(errno.EACCES, f"{opened} is open", paths[0])
+                raise PermissionError(errno.EACCES, f"{open_path} is open", paths[0])
 
 
 for _module in (os, signal, select, sys):

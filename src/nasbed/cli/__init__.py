@@ -114,7 +114,7 @@ def _plain(error: Exception) -> str:
 def main() -> None:
     """Run the command line. A user error is one line on standard error and exit status 2, never a traceback. Ctrl-C is
     exit status 130."""
-    if isinstance(sys.stdout, TextIOWrapper):  # on Windows a pipe's encoding lacks many characters, such as ν
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":  # as of a pipe on Windows
         sys.stdout.reconfigure(errors="replace")
     try:
         with forced_end():

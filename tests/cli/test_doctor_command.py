@@ -54,6 +54,7 @@ def test_doctor_finds_nothing_broken_and_reads_every_embedded_file(home: Path) -
 
 def test_doctor_says_which_extra_a_feature_lacks_and_imports_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)  # importing it raises
+    monkeypatch.setenv("COLUMNS", "200")
     output = run_command("doctor", "--quick")
     assert output.returncode == 0 and "Nothing is broken." in output.stdout
     assert re.search(r"^torch +networks.* missing: pip install 'nasbed\[torch\]'", output.stdout, re.MULTILINE)

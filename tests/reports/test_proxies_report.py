@@ -112,13 +112,12 @@ def test_tasks_of_one_name_are_distinguished(tasks: list[JudgedTask]) -> None:
 
 @pytest.mark.figures
 def test_report_is_whole_and_escaped(tasks: list[JudgedTask], tmp_path: Path) -> None:
-    write_proxies_report(tasks, tmp_path / "out", formats=["svg", "png"])
+    write_proxies_report(tasks, tmp_path / "out", formats=["svg"])
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<b>&\"'a name" not in page
     check_page(tmp_path / "out" / "report.html")
     for figure in ("spearman", "top", "overlap", "global-against-top"):
         ElementTree.parse(tmp_path / "out" / "figures" / f"{figure}.svg")
-        assert (tmp_path / "out" / "figures" / f"{figure}.png").stat().st_size > 1000
     numbers = json.loads((tmp_path / "out" / "numbers.json").read_text())
     assert numbers == json.loads(json.dumps(proxies_numbers(tasks)))
     first = numbers["tasks"][0]

@@ -139,6 +139,7 @@ def test_scores_belong_to_the_table_of_their_dataset(tables: dict[str, TabularBe
         scores_of(list(tables.values()), [file])
 
 
+@pytest.mark.thorough
 def test_command_says_whether_orders_hold(tables: dict[str, TabularBenchmark], tmp_path: Path) -> None:
     rows = np.arange(0, len(CODES), 300)
     files = []

@@ -48,6 +48,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return str(folder / "scores.parquet"), str(folder / "nb201")
 
 
+@pytest.mark.thorough
 def test_zero_cost_prints_verdicts_and_writes_a_report(pair: tuple[str, str], tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = run(*pair, *pair, "--out", str(out), *FAST)

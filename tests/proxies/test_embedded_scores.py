@@ -22,7 +22,7 @@ NAME = "darts-cifar10-16"
 def test_every_network_of_the_table_is_scored_by_every_proxy() -> None:
     scores, table = open_scores(NAME), nasbed.load(NAME)
     assert isinstance(table, TabularBenchmark)
-    assert set(PROXIES.names()) == {*scores.proxies, "ntk"}, "ntk of the weights alone is singular for most of these"
+    assert set(PROXIES.names()) == {*scores.proxies, "ntk"}, "ntk of the weights alone was not scored"
     assert scores.about.recipe == table.results.about.recipe == "collect-darts"
     task = task_of(scores, table)
     assert len(task) == len(scores) == len(table) and task.left_out == 0

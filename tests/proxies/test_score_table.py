@@ -374,3 +374,6 @@ def test_files_that_cannot_be_joined_are_refused() -> None:
     other = table_of_rows(ScoresInfo("nb201", "mnist"), codes(), [0, 0, 0], {"ntk": [1.0, 2.0, 3.0]})
     with pytest.raises(InvalidOption, match="got digits and mnist"):
         joined_scores(scores, other)
+    about = ScoresInfo("nb201", "digits", recipe="small-nb201")
+    with pytest.raises(InvalidOption, match="the usual skeleton and small-nb201"):
+        joined_scores(scores, table_of_rows(about, codes(), [0, 0, 0], {"ntk": [1.0, 2.0, 3.0]}))

@@ -155,10 +155,11 @@ def _make_new(
 
 def _new_folder(out: Path | None) -> Path:
     """The folder of ``--out``, which does not exist yet."""
+    from nasbed.datasets.unseen.export import check_new
+
     if out is None:
         raise InvalidOption("a dataset is written to a new folder; name it with --out")
-    if out.exists():
-        raise InvalidOption(f"a dataset is written to a new folder, {out} exists; name another or remove it")
+    check_new(out)
     check_folder(out.parent, "a dataset goes")
     on_interrupt(lambda: NOTHING_KEPT)
     return out

@@ -59,15 +59,21 @@ def write_unseen(
     return digests
 
 
+def check_new(folder: Path) -> None:
+    """Raise if a dataset cannot be written to this folder because there is one."""
+    if folder.exists():
+        raise InvalidOption(f"a dataset is written to a new folder, {folder} exists; name another or remove it")
+
+
 @contextmanager
 def complete_folder(folder: Path) -> Iterator[Path]:
     """A draft to write to, which becomes the new folder when the block ends well and is removed when not."""
-    if folder.exists():
-        raise InvalidOption(f"a dataset is written to a new folder, {folder} exists; name another or remove it")
+    check_new(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
     try:
         yield draft
+        check_new(folder)  # another process may have made it since
         draft.chmod(0o755)
         draft.rename(folder)
     except BaseException:

@@ -16,7 +16,14 @@ from nasbed.core.files import file_sha256
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen import FAMILIES, UNSEEN
 from nasbed.datasets.unseen.commitment import WITHHELD, DatasetRecipe, commit, public_metadata
-from nasbed.datasets.unseen.export import array_sha256, card, complete_folder, write_arrays, write_explanation
+from nasbed.datasets.unseen.export import (
+    array_sha256,
+    card,
+    check_new,
+    complete_folder,
+    write_arrays,
+    write_explanation,
+)
 from nasbed.datasets.unseen.families.family import DatasetFamily
 
 SECRET_BITS = 128
@@ -63,8 +70,7 @@ def make_new(
         progress: Called while images are made and written.
     """
     _check_name(name)
-    if out.exists():
-        raise InvalidOption(f"a dataset is written to a new folder, {out} exists; name another or remove it")
+    check_new(out)
     generated = generator.make(source, seed=seed, progress=progress)
     generator.check(generated)
     recipe = DatasetRecipe(

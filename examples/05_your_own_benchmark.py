@@ -1,4 +1,4 @@
-"""Your own space, your own data, your own benchmark: docs/your-own-benchmark.md goes through this code."""
+"""Your own space, your own data, your own benchmark: docs/tutorials/your-own-benchmark.md goes through this code."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Samplers of Optuna and facades of SMAC3 as methods: docs/methods.md compares the samplers."""
+"""Samplers of Optuna and facades of SMAC3 as methods: docs/reference/methods.md compares the samplers."""
 
 import numpy as np
 from optuna.samplers import NSGAIISampler, RandomSampler, TPESampler

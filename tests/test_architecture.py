@@ -19,6 +19,7 @@ import pytest
 import nasbed
 from nasbed.spaces import SPACES
 from nasbed.studies import STUDIES
+from support.documentation import page_text
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "nasbed"
@@ -119,7 +120,7 @@ def imported_packages(module_nodes: Nodes, place: str) -> set[str]:
 def test_imports_go_one_way(package: str) -> None:
     if package in OUTSIDE:
         return
-    assert package in LEVEL, f"give the new package {package} its place in LAYERS and in docs/architecture.md"
+    assert package in LEVEL, f"give the new package {package} its place in LAYERS and in docs/project/architecture.md"
     for module in package_facts():
         for other in module.packages & set(LEVEL) if module.place.startswith(f"{package}/") else ():
             same = other == package
@@ -127,7 +128,7 @@ def test_imports_go_one_way(package: str) -> None:
             assert not (package == "optimizers" and other == "benchmarks"), "an optimizer never holds a benchmark"
 
 
-ARCHITECTURE_PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+ARCHITECTURE_PAGE = page_text("architecture")
 
 
 def test_page_on_the_architecture_draws_the_layers() -> None:
@@ -434,7 +435,7 @@ def test_functions_and_constructors_with_many_parameters_describe_each() -> None
 
 
 def test_public_names_are_the_documented_ones() -> None:
-    documented = re.findall(r"^### `nasbed\.(\w+)", (ROOT / "docs" / "api.md").read_text(), flags=re.MULTILINE)
+    documented = re.findall(r"^### `nasbed\.(\w+)", page_text("api"), flags=re.MULTILINE)
     assert sorted(documented) == sorted(set(nasbed.__all__))
     for name in nasbed.__all__:
         assert getattr(nasbed, name) is not None

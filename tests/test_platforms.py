@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from support.documentation import python_blocks
+
 ROOT = Path(__file__).resolve().parents[1]
 SUPPORT = ROOT / "tests" / "support"
 SANDBOX = {
@@ -141,7 +143,7 @@ def test_methods_run_in_processes_without_posix(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_script_of_the_page_works_and_without_its_guard_is_told_of_it(tmp_path: Path) -> None:
-    [script] = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "platforms.md").read_text("utf-8"), re.DOTALL)
+    [script] = python_blocks("platforms")
     (tmp_path / "guarded.py").write_text(script)
     assert windows_like("guarded.py", folder=tmp_path) == "4\n", "two methods with two seeds"
     guard = 'if __name__ == "__main__":'

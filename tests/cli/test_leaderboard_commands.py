@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from support.commands import run_command
+from support.documentation import DOCS
 from support.pages import check_page
 from support.suite_runs import NAMES, write_methods
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "results"
 SUITE = f'title = "One dataset"\nname = "one"\nbudget = "20ev"\nbenchmarks = ["{NAMES[0]}"]\n'
 MAKE = ("leaderboard", "make", "one.toml", "--runs", "made", "--seeds", 2, "--engine", "serial")
 SLOW = ("asha", "bananas", "bohb", "combo", "de", "dehb", "hb", "hebo", "kde", "nre", "rl", "smac", "tpe")
@@ -84,4 +84,6 @@ def test_leaderboard_of_the_package_shows_every_suite(tmp_path: Path) -> None:
         assert f"{name}: " in result.stdout
         check_page(tmp_path / "board" / name / "report.html")
     picture = (tmp_path / "board" / "figures" / "leaderboard.svg").read_bytes()
-    assert picture == (DOCS / "leaderboard.svg").read_bytes(), "draw the picture of the page again"
+    assert picture == (DOCS / "findings" / "data" / "leaderboard.svg").read_bytes(), (
+        "draw the picture of the page again"
+    )

@@ -1,16 +1,15 @@
-"""docs/baselines.md has the accuracies that were measured, as the file of results has them."""
+"""docs/how-to/baselines.md has the accuracies that were measured, as the file of results has them."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from nasbed.core.home import embedded_home
 from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import UnseenResult, read_results
 from nasbed.training import load_recipe
+from support.documentation import DOCS, page_text
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 SHIPPED = read_results([embedded_home() / "results" / "unseen-cnn.jsonl"])
 RESULTS = [result for result in SHIPPED if result.model == "resnet18"]
 
@@ -48,7 +47,7 @@ def tables(page: str) -> list[str]:
 
 
 def test_page_has_what_was_measured_and_nothing_else() -> None:
-    page = (DOCS / "baselines.md").read_text(encoding="utf-8")
+    page = page_text("baselines")
     table, _ = tables(page)
     assert table.splitlines() == [row(result) for result in RESULTS]
     far = [line.split("|")[1].strip() for line in table.splitlines() if abs(float(line.split("|")[4])) > 3]
@@ -56,9 +55,9 @@ def test_page_has_what_was_measured_and_nothing_else() -> None:
 
 
 def test_page_has_the_trainings_that_were_changed() -> None:
-    page = (DOCS / "baselines.md").read_text(encoding="utf-8")
+    page = page_text("baselines")
     variants = [result for result in SHIPPED if result.model == "resnet18-kit"]
-    variants += read_results([DOCS / "results" / "unseen-resnet18-other.jsonl"])
+    variants += read_results([DOCS / "findings" / "data" / "unseen-resnet18-other.jsonl"])
     assert [result.model for result in variants] == ["resnet18-kit"] * 3 + ["resnet18"] * 2
     assert [(result.dataset.endswith("copies"), result.device) for result in variants[2:]] == [
         (False, "NVIDIA H200"),
@@ -75,8 +74,8 @@ def test_page_has_the_trainings_that_were_changed() -> None:
 
 
 def test_page_has_what_copies_of_games_do() -> None:
-    page = (DOCS / "baselines.md").read_text(encoding="utf-8")
-    plain, copied = read_results([DOCS / "results" / "chesseract-copies.jsonl"])
+    page = page_text("baselines")
+    plain, copied = read_results([DOCS / "findings" / "data" / "chesseract-copies.jsonl"])
     assert plain.training[1:2] == copied.training[1:2] == (32,) and plain.recipe == copied.recipe
     assert f"gives {copied.test_accuracy:.2f} % where ours gives {plain.test_accuracy:.2f}" in page
 

@@ -1,10 +1,9 @@
-"""docs/nas-bench-unseen.md says of the DARTS networks on unseen data what their tables say."""
+"""docs/datasheets/nas-bench-unseen.md says of the DARTS networks on unseen data what their tables say."""
 
 from __future__ import annotations
 
 import re
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -13,8 +12,9 @@ import nasbed
 from nasbed.benchmarks.places import table_path
 from nasbed.results.rows import concatenate
 from nasbed.results.store import Results
+from support.documentation import page_text
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "nas-bench-unseen.md").read_text(encoding="utf-8")
+PAGE = page_text("nas-bench-unseen")
 
 
 def test_page_has_the_facts_of_darts_on_unseen_data() -> None:

@@ -13,10 +13,10 @@ from nasbed.benchmarks.places import table_path
 from nasbed.core.home import embedded_home, surrogates_folder
 from nasbed.results.store import Results
 from nasbed.surrogates.artefact import SUFFIX, Artefact, read_manifest
+from support.documentation import page_text
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE, FIRST_PAGE, FBNET_PAGE = ((DOCS / f"datasheet{name}.md").read_text() for name in ("", "-darts-v1", "-fbnet"))
-UNSEEN_PAGE = (DOCS / "nas-bench-unseen.md").read_text()
+PAGE, FIRST_PAGE, FBNET_PAGE = (page_text(name) for name in ("darts", "darts-v1", "fbnet"))
+UNSEEN_PAGE = page_text("nas-bench-unseen")
 SURROGATES = sorted(surrogates_folder(embedded_home()).glob(f"*{SUFFIX}"))
 
 

@@ -1,9 +1,8 @@
-"""docs/methods.md names every method, every setting and every default as the code has them."""
+"""docs/reference/methods.md names every method, every setting and every default as the code has them."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -11,8 +10,9 @@ from nasbed.optimizers import OPTIMIZERS
 from nasbed.optimizers.presets import METHOD_PRESETS
 from nasbed.optimizers.settings import defaults_of
 from nasbed.studies.methods.page import setting_text
+from support.documentation import page_text
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "methods.md").read_text()
+PAGE = page_text("methods")
 SECTIONS = dict(re.findall(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
 
 

@@ -12,9 +12,10 @@ import nasbed
 from nasbed.studies.transfer.methods import method_order
 from nasbed.studies.transfer.proxies import proxy_order, scores_of
 from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN, TransferStudy, transfer_study
+from support.documentation import page_text
 
 ROOT = Path(__file__).parents[2]
-PAGE, README = ((ROOT / name).read_text(encoding="utf-8") for name in ("docs/nas-bench-unseen.md", "README.md"))
+PAGE, README = page_text("nas-bench-unseen"), (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""docs/studies.md says of the one-shot searches that are kept what the study and the trainings of what they found say."""
+"""docs/findings/studies.md says of the one-shot searches that are kept what the study and the trainings of what they found say."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from nasbed.spaces import space
 from nasbed.studies.one_shot.judges import judges_without_data
 from nasbed.studies.one_shot.study import OneShotStudy, one_shot_study
 from nasbed.studies.one_shot.tables import method_table
+from support.documentation import page_text
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+PAGE = page_text("studies")
 
 
 @cache

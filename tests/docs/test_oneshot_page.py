@@ -11,8 +11,9 @@ import pytest
 pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.oneshot import METHODS, SearchSettings
+from support.documentation import page_text
 
-PAGE = (Path(__file__).parents[2] / "docs" / "oneshot.md").read_text(encoding="utf-8")
+PAGE = page_text("oneshot")
 
 
 def test_oneshot_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

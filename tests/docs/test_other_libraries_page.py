@@ -1,9 +1,8 @@
-"""docs/other-libraries.md is examples/07 to 10 word for word, and they run where their library is installed."""
+"""docs/how-to/other-libraries.md is examples/07 to 10 word for word, and they run where their library is installed."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from nasbed.optimizers import Optimizer
 from nasbed.spaces import SearchSpace, space
+from support.documentation import python_blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = {
@@ -25,7 +25,7 @@ SHORTER = {"optuna": {"n_trials=20": "n_trials=12"}, "smac": {"n_trials=40": "n_
 
 
 def blocks(page: str) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), flags=re.DOTALL)
+    return python_blocks(page)
 
 
 def test_page_on_other_libraries_has_the_examples_word_for_word() -> None:

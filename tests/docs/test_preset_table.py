@@ -1,13 +1,12 @@
-"""docs/oneshot.md has every number of the preset, and marks those that only a public script says."""
+"""docs/how-to/oneshot.md has every number of the preset, and marks those that only a public script says."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from nasbed.core.presets import SourcedValue
 from nasbed.oneshot.presets import SEARCH_PRESETS
+from support.documentation import page_path
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "oneshot.md"
+PAGE = page_path("oneshot")
 OWNERS = SEARCH_PRESETS.get("paper").owners
 COLUMNS = [method for method in OWNERS if method != "darts2"]
 

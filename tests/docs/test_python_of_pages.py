@@ -17,9 +17,9 @@ pytest.importorskip("torch", reason="needs torch")
 import nasbed
 from nasbed.compat import PACKAGES
 from nasbed.core.execution import SerialEngine
+from support.documentation import page_text
 from support.surrogates import write_evaluations
 
-DOCS = Path(__file__).parents[2] / "docs"
 SHORTER: dict[str, dict[str, str]] = {
     "suites": {'budget="150ev"': 'budget="9ev"', "seeds=5": "seeds=1"},
     "surrogates": {
@@ -33,7 +33,7 @@ SHORTER: dict[str, dict[str, str]] = {
 
 
 def blocks(page: str) -> list[str]:
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    text = page_text(page)
     for printed, shorter in SHORTER.get(page, {}).items():
         assert printed in text
         text = text.replace(printed, shorter)

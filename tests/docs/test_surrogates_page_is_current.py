@@ -1,15 +1,15 @@
-"""docs/surrogates.md lists where Table 6 and our defaults differ, as the code has them."""
+"""docs/how-to/surrogates.md lists where Table 6 and our defaults differ, as the code has them."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import asdict
-from pathlib import Path
 
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.presets import MODEL_PRESETS
+from support.documentation import page_text
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "surrogates.md").read_text()
+PAGE = page_text("surrogates")
 
 
 def test_surrogates_page_has_every_difference_between_table_6_and_our_defaults() -> None:

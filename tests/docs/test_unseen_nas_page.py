@@ -14,10 +14,10 @@ from nasbed.core.home import embedded_home
 from nasbed.experiments.unseen.budget import nas_methods
 from nasbed.experiments.unseen.results import read_results
 from nasbed.studies.unseen.random_baseline import chance_comparisons, spread, summary_lines
+from support.documentation import page_text
 from support.unseen_dataset import unseen_folder
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "unseen-nas.md").read_text(encoding="utf-8")
+PAGE = page_text("unseen-nas")
 
 
 def test_unseen_nas_page_runs_and_names_every_method(

@@ -1,19 +1,19 @@
-"""docs/your-own-benchmark.md runs as printed, is examples/05 word for word, and leaves what it says it leaves."""
+"""docs/tutorials/your-own-benchmark.md runs as printed, is examples/05 word for word, and leaves what it says it leaves."""
 
 from __future__ import annotations
 
 import importlib
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 import nasbed
 from nasbed.benchmarks import SurrogateBenchmark, TabularBenchmark
+from support.documentation import python_blocks
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "your-own-benchmark.md").read_text(), flags=re.DOTALL)
+BLOCKS = python_blocks("your-own-benchmark")
 SHORTER = {
     "fidelities=[4]": "fidelities=[1]",
     "members=5": "members=1",

@@ -27,6 +27,7 @@ from nasbed.evaluation.proxies.resampling import resampled_headlines
 from nasbed.evaluation.ranking import Measure, item_bootstrap, paired_bootstrap, rbo_normalised, spearman, within_top
 from nasbed.proxies.table import ScoresInfo, ScoreTable, table_of_rows
 from nasbed.results import Rows, TableInfo, write_results
+from support.documentation import page_path
 from support.tables import TEST, VALIDATION, nb201_table
 
 NB201 = space("nb201")
@@ -341,6 +342,6 @@ def test_noise_ceiling_takes_what_is_repeated() -> None:
 
 
 def test_page_on_judging_proxies_prints_what_its_examples_give() -> None:
-    page = Path(__file__).resolve().parents[2] / "docs" / "proxies-evaluation.md"
+    page = page_path("proxies-evaluation")
     failed, attempted = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert attempted > 5 and not failed

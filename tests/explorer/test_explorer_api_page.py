@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import nasbed
 from nasbed.explorer.openapi import openapi_document
+from support.documentation import page_text
 from support.explorers import Explorer
 
-PAGE = (Path(__file__).parents[2] / "docs" / "explorer-api.md").read_text(encoding="utf-8")
+PAGE = page_text("explorer-api")
 
 
 def test_python_of_the_page_runs(explorer: Explorer, capsys: pytest.CaptureFixture[str]) -> None:

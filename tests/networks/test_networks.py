@@ -31,6 +31,7 @@ from nasbed.spaces.nb101.cell import compact  # noqa: E402
 from nasbed.spaces.nb101.costs import vertex_channels  # noqa: E402
 from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
 from nasbed.spaces.transnas import TASKS, TransNASMacroSkeleton, TransNASSkeleton  # noqa: E402
+from support.documentation import page_text  # noqa: E402
 
 SMALL: dict[str, Any] = {
     "nb101": NB101Skeleton(channels=8, cells_per_stack=1),
@@ -368,6 +369,6 @@ def test_importing_networks_loads_no_torch() -> None:
 
 
 def test_networks_public_names_are_the_documented_ones() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    page = page_text("api")
     documented = re.findall(r"^#### `nasbed\.networks\.(\w+)", page, flags=re.MULTILINE)
     assert sorted(documented) == sorted(networks.__all__)

@@ -26,6 +26,7 @@ from nasbed.training import Recipe, train  # noqa: E402
 from nasbed.training.accuracy import accuracy  # noqa: E402
 from nasbed.training.devices import threads_used  # noqa: E402
 from nasbed.training.images import TrainingImages  # noqa: E402
+from support.documentation import page_text  # noqa: E402
 
 TINY = BonsaiSettings(
     cells="nr", nodes=1, channels=4, epochs=4, batch=16, epoch_images=48, split=(400, 100), interval=1,
@@ -207,7 +208,7 @@ def test_search_computes_in_bfloat16() -> None:
 
 @pytest.mark.thorough
 def test_bonsai_page_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "bonsai.md").read_text()
+    page = page_text("bonsai")
     (block,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     with threads_used(1):
         exec(block, {})

@@ -1,4 +1,4 @@
-"""Scores of NAS-Bench-201 networks against those of NAS-Bench-Suite-Zero; docs/proxies.md compares more, on images."""
+"""Scores of NAS-Bench-201 networks against those of NAS-Bench-Suite-Zero; docs/reference/proxies.md compares more, on images."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ from nasbed.spaces import space  # noqa: E402
 from nasbed.spaces.darts import DartsSkeleton  # noqa: E402
 from nasbed.spaces.nb201 import NB201, NB201Skeleton  # noqa: E402
 from nasbed.testing.proxies import same_state, state_of  # noqa: E402
+from support.documentation import page_text  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = ["epe_nas", "fisher", "flops", "grad_norm", "grasp", "jacov", "l2_norm", "meco", "ntk", "ntk_all"]
@@ -283,7 +284,7 @@ def test_import_loads_no_torch() -> None:
 
 
 def test_page_names_every_proxy_and_its_python_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (ROOT / "docs" / "proxies.md").read_text()
+    page = page_text("proxies")
     assert sorted(re.findall(r"^\| `(\w+)`", page, flags=re.MULTILINE)) == EVERY
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     monkeypatch.chdir(tmp_path)

@@ -51,7 +51,7 @@ app = typer.Typer(
 )
 
 CampaignFile = Annotated[
-    Path, typer.Argument(metavar="[CAMPAIGN.TOML]", help="The campaign; docs/collecting.md explains the file.")
+    Path, typer.Argument(metavar="[CAMPAIGN.TOML]", help="The campaign; docs/how-to/collecting.md explains the file.")
 ]
 
 CalibrationFile = Annotated[

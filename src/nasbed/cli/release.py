@@ -33,7 +33,8 @@ FIGURES = {
 
 def release(
     plan: Annotated[
-        Path, typer.Argument(metavar="RELEASE.TOML", help="The plan of the release; docs/datasheet.md shows one.")
+        Path,
+        typer.Argument(metavar="RELEASE.TOML", help="The plan; docs/datasheets/darts.md shows one."),
     ],
     out: Annotated[
         Path,

@@ -1,14 +1,14 @@
-"""docs/ranking.md: its examples give what is printed beside them, and it names every public function."""
+"""docs/reference/ranking.md: its examples give what is printed beside them, and it names every public function."""
 
 from __future__ import annotations
 
 import doctest
 from inspect import isfunction
-from pathlib import Path
 
 from nasbed.evaluation import ranking
+from support.documentation import page_path
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "ranking.md"
+PAGE = page_path("ranking")
 
 
 def test_ranking_page_prints_what_its_examples_give() -> None:

@@ -11,6 +11,7 @@ import pytest
 from nasbed.core.errors import BadFile, InvalidOption, NasbedError
 from nasbed.experiments.campaign import Campaign, FunctionTrainer, Grid, Repeats, trainer_of
 from support.campaign_functions import ADAPTIVE
+from support.documentation import page_text
 from support.forks import fork_script
 
 WHOLE = """
@@ -165,7 +166,7 @@ def test_campaign_file_that_is_no_toml_or_not_there_is_named(tmp_path: Path) -> 
 
 
 def test_campaigns_of_the_documentation_are_what_it_says(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[3] / "docs" / "collecting.md").read_text()
+    text = page_text("collecting")
     (file,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
     campaign = Campaign.parse(tomllib.loads(file))
     assert trainer_of(campaign).usual_round == campaign.round == 64

@@ -6,19 +6,19 @@ import json
 import re
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-DOCS = Path(__file__).parents[3] / "docs"
+from support.documentation import DOCS, page_text
+
 JOURNALS = DOCS.parent / "campaigns" / "journals"
 
 
 def test_populations_page_has_the_measured_numbers() -> None:
-    text = (DOCS / "populations.md").read_text(encoding="utf-8")
-    measured = json.loads((DOCS / "results" / "populations-h200.json").read_text(encoding="utf-8"))
+    text = page_text("populations")
+    measured = json.loads((DOCS / "findings" / "data" / "populations-h200.json").read_text(encoding="utf-8"))
     cells = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
     ]
@@ -57,7 +57,7 @@ def r2(pairs: list[tuple[float, float]]) -> float:
 
 
 def test_shares_of_measured_times_depend_on_the_company() -> None:
-    text = (DOCS / "populations.md").read_text(encoding="utf-8")
+    text = page_text("populations")
     of_table, of_repeats = [], {}
     for name in ("addnist", "chesseract", "cifar10-16", "gutenberg", "language", "multnist"):
         table, again = repeats(f"nb201-{name}"), repeats(f"nb201-{name}-repeats")
@@ -70,7 +70,7 @@ def test_shares_of_measured_times_depend_on_the_company() -> None:
 
 
 def test_level_of_measured_times_moves_and_first_populations_are_not_slower() -> None:
-    text = (DOCS / "populations.md").read_text(encoding="utf-8")
+    text = page_text("populations")
     for name, label in (("cifar10-16", "`cifar10@16`"), ("chesseract", "Chesseract")):
         pairs = np.array(list(repeats(f"nb201-{name}-repeats").values()))
         level = np.median(np.abs(pairs[:, 0] / pairs[:, 1] - 1))
@@ -83,7 +83,7 @@ def test_level_of_measured_times_moves_and_first_populations_are_not_slower() ->
 
 
 def test_populations_page_runs() -> None:
-    text = (DOCS / "populations.md").read_text(encoding="utf-8")
+    text = page_text("populations")
     names: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
         exec(block, names)

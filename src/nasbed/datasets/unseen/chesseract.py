@@ -15,7 +15,7 @@ class Chesseract(Chess):
 
 class ChesseractWithCopies(Chesseract):
     """The dataset without the search for copies. A game between two of the players is in both their files, so it can be
-    in the training and in the test part. It shows the effect on accuracies (docs/baselines.md); do not use it."""
+    in the training and in the test part. It shows what that does to accuracies (docs/how-to/baselines.md)."""
 
     title = "Chesseract with copies"
     hygiene = ("game",)

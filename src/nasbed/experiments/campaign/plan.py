@@ -240,7 +240,7 @@ class Campaign:
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise BadFile(f"there is no campaign file {path}; docs/collecting.md has an example") from None
+            raise BadFile(f"there is no campaign file {path}; docs/how-to/collecting.md has an example") from None
         except (OSError, ValueError) as error:
             raise BadFile(f"{path} cannot be read as TOML: {next(iter(str(error).splitlines()), '')}; fix it") from None
         try:

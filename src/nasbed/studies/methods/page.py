@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 250, 165
 TEXT = (
     "Each figure shows the regret of a method's incumbent over simulated time: the median over seeds and the band "
     "between the quartiles, blue, over those of random search, grey. All figures have the same axes. Below are the "
-    "settings of the method, its defaults unless a preset is named; docs/methods.md says where each comes from."
+    "settings of the method, its defaults unless a preset is named; docs/reference/methods.md has their sources."
 )
 
 

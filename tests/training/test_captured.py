@@ -12,12 +12,15 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
+import numpy as np  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 
+import nasbed  # noqa: E402
 from nasbed import datasets  # noqa: E402
 from nasbed.training import Recipe, cuda_graph_gradient, load_recipe, train_network  # noqa: E402
 from nasbed.training.cuda_graph_gradient import captured_gradient, is_captured  # noqa: E402
 from nasbed.training.cuda_graphs import Recording, buffers_kept  # noqa: E402
+from nasbed.training.network_factory import recipe_network  # noqa: E402
 
 RECIPE = replace(load_recipe("small-nb201"), epoch_images=256, gradient_clip=1.0)
 CPU, CUDA = torch.device("cpu"), torch.device("cuda:0")
@@ -31,7 +34,7 @@ CPU, CUDA = torch.device("cpu"), torch.device("cuda:0")
         ({"auxiliary_weight": 0.4, "label_smoothing": 0.1, "warm_up": 0.1}, True),
         ({"mixup": 0.2}, False),
         ({"sharpness_radius": 0.05}, False),
-        ({"drop_path": 0.2}, False),
+        ({"drop_path": 0.2}, True),
     ],
 )
 def test_recipe_is_captured_on_a_gpu_if_its_steps_are_alike(change: dict[str, object], expected: bool) -> None:
@@ -90,6 +93,25 @@ def test_training_by_a_recorded_gradient_equals_steps_one_by_one(monkeypatch: py
     monkeypatch.setattr(cuda_graph_gradient, "Recording", CpuGradientRecording)
     CpuGradientRecording.created = CpuGradientRecording.closed = 0
     assert same(trained(), expected) and CpuGradientRecording.created == CpuGradientRecording.closed == 1
+
+
+def test_dropped_paths_are_recorded_anew_in_each_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their probability rises from epoch to epoch, and a recording would repeat that of its own."""
+    recipe = replace(load_recipe("small-darts"), epochs=(3,), batch=16, epoch_images=32, drop_path=0.9, split=(64, 16))
+    arch = nasbed.space("darts").sample(np.random.default_rng(0))
+
+    def trained_weights() -> tuple[Figures, dict[str, Tensor]]:
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            fresh = recipe_network(arch, datasets.load("digits"), recipe)
+        outcome = train_network(fresh, datasets.load("digits"), recipe, seed=1)
+        return (outcome.train_loss, outcome.train_accuracy), fresh.state_dict()
+
+    expected = trained_weights()
+    monkeypatch.setattr(cuda_graph_gradient, "is_captured", lambda *_: True)
+    monkeypatch.setattr(cuda_graph_gradient, "Recording", CpuGradientRecording)
+    CpuGradientRecording.created = CpuGradientRecording.closed = 0
+    assert same(trained_weights(), expected) and CpuGradientRecording.created == CpuGradientRecording.closed == 3
 
 
 def test_network_that_cannot_be_recorded_is_trained_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:

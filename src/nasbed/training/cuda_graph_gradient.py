@@ -13,8 +13,9 @@ from nasbed.training.steps import correct_predictions, recipe_loss
 
 
 def is_captured(recipe: Recipe, device: torch.device) -> bool:
-    """Whether the steps of a recipe are one and the same work: no share, radius or chance that Python changes."""
-    return device.type == "cuda" and not (recipe.mixup or recipe.sharpness_radius or recipe.drop_path)
+    """Whether the steps of an epoch are one and the same work: no share or radius that Python changes from step to
+    step. Where paths are dropped, each epoch needs a recording of its own."""
+    return device.type == "cuda" and not (recipe.mixup or recipe.sharpness_radius)
 
 
 def captured_gradient(network: nn.Module, recipe: Recipe, batch: tuple[Tensor, Tensor]) -> CapturedGradient | None:

@@ -168,7 +168,7 @@ class _Training:
         self.steps = recipe.steps_per_epoch(len(images))
         self.optimizer = recipe_optimizer(network, recipe)
         self._captured: CapturedGradient | None = None
-        self._is_started = False
+        self._is_recordable = True
 
     def epoch(self, number: int) -> _EpochFigures:
         """Train for an epoch, counted from 0. On a CPU it ends at the first step whose loss is not finite. On a GPU,
@@ -178,6 +178,7 @@ class _Training:
         network.train()
         if recipe.drop_path:
             network.set_drop_path(recipe.drop_path_in(number, self.epochs))  # type: ignore[operator]
+            self._forget_recording()  # it has the probability of the epoch before
         words = torch.from_numpy(epoch_words(self.seed, number, len(images))).to(device)
         draws = epoch_draws(recipe, words, images.side)
         seeds = step_words(self.seed, number, self.steps).tolist()
@@ -195,8 +196,9 @@ class _Training:
 
     def _step(self, batch: tuple[Tensor, Tensor], *, rate: float, seeds: tuple[int, int]) -> tuple[Tensor, Tensor]:
         network, optimizer, recipe = self.network, self.optimizer, self.recipe
-        if not self._is_started:
-            self._captured, self._is_started = captured_gradient(network, recipe, batch), True
+        if self._captured is None and self._is_recordable:
+            self._captured = captured_gradient(network, recipe, batch)
+            self._is_recordable = self._captured is not None
         if self._captured is None:
             return step(network, optimizer, recipe, batch, rate=rate, seeds=seeds)
         figures = self._captured(batch, seed=seeds[1])
@@ -205,6 +207,9 @@ class _Training:
 
     def close(self) -> None:
         """Free what only training needs."""
+        self._forget_recording()
+
+    def _forget_recording(self) -> None:
         if self._captured is not None:
             self._captured.close()
             self._captured = None

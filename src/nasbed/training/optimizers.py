@@ -79,7 +79,10 @@ class TensorFlowRMSprop(EagerOptimizer):
 
 
 def recipe_optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
-    """The optimizer of a recipe over all parameters of a network, weight decay on each."""
+    """The optimizer of a recipe over all parameters of a network, weight decay on each.
+
+    On a GPU a step of SGD is one pass over the weights: a network of 100 million weights is bound by that.
+    """
     weights = [weight for weight in network.parameters() if weight.requires_grad]
     if recipe.optimizer == "rmsprop":
         return TensorFlowRMSprop(
@@ -96,6 +99,7 @@ def recipe_optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimize
         momentum=recipe.momentum,
         nesterov=recipe.nesterov,
         weight_decay=recipe.weight_decay,
+        fused=all(weight.is_cuda for weight in weights) or None,
     )
 
 

@@ -15,6 +15,7 @@ from nasbed.evaluation.proxies import task_of
 from nasbed.proxies import PROXIES
 from nasbed.proxies.table import embedded_scores, open_scores
 from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN
+from nasbed.training.recipes import RECIPES
 
 NAME = "darts-cifar10-16"
 
@@ -68,8 +69,29 @@ def test_functions_of_unseen_data_are_scored_by_every_proxy(name: str) -> None:
     assert np.ptp(differences) == 0, "only stem and classifier depend on the dataset"
 
 
+@pytest.mark.parametrize(
+    ("name", "recipe", "networks", "singular"),
+    [
+        ("nb101-mini-cifar10-16-v1.0", "collect-nb101", 2_532, 0),
+        ("darts-chesseract-v1.0", "collect-darts-unseen", 1_076, 301),
+    ],
+)
+def test_other_tables_are_scored_by_every_proxy(name: str, recipe: str, networks: int, singular: int) -> None:
+    """``ntk`` alone has no score for some: where every path ends in a normalisation, its kernel is singular."""
+    scores, table = open_scores(name), nasbed.load(name)
+    assert isinstance(table, TabularBenchmark)
+    assert set(PROXIES.names()) == set(scores.proxies)
+    assert scores.missing() == ({"ntk": singular} if singular else {})
+    assert (scores.about.dataset, scores.about.recipe) == (table.dataset_name, recipe)
+    assert scores.about.dataset_hash in table.results.about.notes, "the images that the networks were trained on"
+    assert len(scores) == networks == len(table.cache.find_many(scores.codes))
+    skeleton = table.space.make_skeleton(RECIPES.get(recipe).skeleton)
+    differences = scores.of("params")[:, 0] - table.space.costs(scores.codes, skeleton)[:, 0]
+    assert np.ptp(differences) == 0, "only stem and classifier depend on the dataset"
+
+
 def test_other_names_are_reported(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match=f"in the package, {NAME}"):
+    with pytest.raises(BadFile, match=f"in the package, .*{NAME}, "):
         open_scores("darts")
     with pytest.raises(BadFile, match="is not a file; make one"):
         open_scores(tmp_path / "none.parquet")

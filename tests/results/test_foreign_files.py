@@ -186,21 +186,27 @@ def test_torch_file_agrees_with_torch(tmp_path: Path) -> None:
         "parameter": torch.nn.Parameter(base * 2),
         "kinds": [torch.arange(5).to(kind) for kind in kinds],
     }
-    torch.save(value, path)
-    read = load_torch_file(path, MEGABYTE)
-    assert read["plain"] == PLAIN
-    for name in ("base", "view", "row", "scalar", "empty", "parameter"):
-        expected = value[name].detach().numpy()
-        assert read[name].dtype == expected.dtype and read[name].shape == expected.shape
-        np.testing.assert_array_equal(read[name], expected)
-    for array, tensor in zip(read["kinds"], value["kinds"], strict=True):
-        assert array.dtype == tensor.numpy().dtype
-        np.testing.assert_array_equal(array, tensor.numpy())
+    for zipped in (True, False):
+        torch.save(value, path, _use_new_zipfile_serialization=zipped)
+        read = load_torch_file(path, MEGABYTE)
+        assert read["plain"] == PLAIN
+        for name in ("base", "view", "row", "scalar", "empty", "parameter"):
+            expected = value[name].detach().numpy()
+            assert read[name].dtype == expected.dtype and read[name].shape == expected.shape
+            np.testing.assert_array_equal(read[name], expected)
+        for array, tensor in zip(read["kinds"], value["kinds"], strict=True):
+            assert array.dtype == tensor.numpy().dtype
+            np.testing.assert_array_equal(array, tensor.numpy())
 
+    weights = torch.nn.BatchNorm1d(3).state_dict()
+    torch.save(weights, path, _use_new_zipfile_serialization=False)
+    assert {name: array.tolist() for name, array in load_torch_file(path, MEGABYTE).items()} == {
+        name: tensor.tolist() for name, tensor in weights.items()
+    }
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "cut off" in refusal(lambda: load_torch_file(path, MEGABYTE))
     torch.save(PLAIN, path, _use_new_zipfile_serialization=False)
     assert load_torch_file(path, MEGABYTE) == PLAIN
-    torch.save(value, path, _use_new_zipfile_serialization=False)
-    refusal(lambda: load_torch_file(path, MEGABYTE))
     torch.save({"bf16": base.to(torch.bfloat16)}, path)
     assert "BFloat16Storage" in refusal(lambda: load_torch_file(path, MEGABYTE))
     torch.save(torch.nn.Linear(2, 3), path)

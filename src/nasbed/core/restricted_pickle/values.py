@@ -17,6 +17,8 @@ from nasbed.core.restricted_pickle.arrays import ARRAY_CALLS, PendingDtype, fill
 MOST_NESTING = 64
 MOST_KEY_PARTS = 64
 LARGEST_KEY = 1 << 60
+STATE_DICT_ATTRIBUTE = "_metadata"
+"""What torch adds to the ordered dictionary of a network's weights."""
 SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
 _TEXTS = frozenset({str, bytes})
 
@@ -87,13 +89,15 @@ def call_function(function: object, args: object) -> object:
 
 
 def built(target: object, state: object) -> object:
-    """What BUILD leaves: a record, a dtype or an array that has been given its state."""
+    """What BUILD leaves: a record, a dtype or an array that has been given its state; weights by name as they are."""
     if type(target) is PickledObject and target.state is None:
         target.state = state
     elif type(target) is PendingDtype:
         target.set_state(state)
     elif type(target) is np.ndarray:
         fill_array(target, state)
+    elif type(target) is OrderedDict and type(state) is dict and list(state) == [STATE_DICT_ATTRIBUTE]:
+        pass  # the versions of torch's modules, which are no part of the weights
     else:
         raise BadFile(f"a pickle of plain values does not set the state of {type(target).__name__}")
     return target

@@ -1,8 +1,8 @@
 """Files of ``torch.save``, read without torch: tensors come out as numpy arrays.
 
 Since torch 1.6 such a file is a zip of ``data.pkl`` and one member of raw bytes for each storage. Before, it was a
-sequence of pickles (a magic number, a version, facts about the machine, the value) followed by the storages. Of that
-form only values without tensors are read.
+sequence of pickles (a magic number, a version, facts about the machine, the value, the names of the storages) followed
+by each storage: its length and its bytes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from nasbed.results.importers.bounded_files import BoundedArchive, open_archive
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_VERSION = 1001
+LEGACY_LENGTH = 8
+"""How many bytes the length of a storage takes."""
 _ZIP = b"PK\x03\x04"
 _STORAGES = {
     "torch.DoubleStorage": "f8",
@@ -82,15 +84,66 @@ def _load_zip(path: Path, archive: BoundedArchive, most: int) -> Any:
 
 def _load_legacy(path: Path, data: bytes) -> Any:
     position = 0
-    values = []
-    for expected in (LEGACY_MAGIC, LEGACY_VERSION, None, None):
+    for expected in (LEGACY_MAGIC, LEGACY_VERSION, None):
         reader = Pickle(data, str(path), start=position)
         value = reader.load()
         if expected is not None and (type(value) is not int or value != expected):
             raise BadFile(f"{path} is not a file of torch.save; get the published file again")
-        values.append(value)
         position = reader.end
-    return values[-1]
+    storages = _LegacyStorages(data)
+    value, end = storages.read_value(path, position)
+    if storages.kinds:
+        storages.read_contents(path, end)
+        value, _ = storages.read_value(path, position)
+    return value
+
+
+class _LegacyStorages:
+    """The storages of a file before torch 1.6, which stand after the value that names them. The value is read twice:
+    once with storages of zeros, to learn their types, and again with their contents."""
+
+    def __init__(self, data: bytes) -> None:
+        self.kinds: dict[str, str] = {}
+        self._data = data
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self._calls: dict[str, Call | None] = {**dict.fromkeys(_STORAGES), **_REBUILDERS}
+
+    def read_value(self, path: Path, position: int) -> tuple[Any, int]:
+        """The value at a position, and where it ends."""
+        reader = Pickle(self._data, str(path), start=position, calls=self._calls, persistent=self._storage)
+        return reader.load(), reader.end
+
+    def read_contents(self, path: Path, position: int) -> None:
+        """Read the storages that the value has named."""
+        reader = Pickle(self._data, str(path), start=position)
+        names, position = reader.load(), reader.end
+        if type(names) is not list or sorted(map(str, names)) != sorted(self.kinds):
+            raise BadFile(f"{path} does not hold the storages that it names; get the published file again")
+        for name in names:
+            kind, count = np.dtype(self.kinds[name]), len(self._arrays[name])
+            start = position + LEGACY_LENGTH
+            position = start + count * kind.itemsize
+            if int.from_bytes(self._data[start - LEGACY_LENGTH : start], "little") != count or position > len(
+                self._data
+            ):
+                raise BadFile(f"{path} is cut off, or a storage in it has another length; get the published file again")
+            self._arrays[name] = np.frombuffer(self._data[start:position], dtype=kind)
+
+    def _storage(self, key: object) -> object:
+        if type(key) is not tuple or len(key) != 6 or key[0] != "storage" or key[5] is not None:
+            raise TypeError("the name of a storage is not as torch writes it")
+        kind, name, count = key[1], key[2], key[4]
+        if type(kind) is not Global or kind.name not in _STORAGES or type(name) is not str or type(count) is not int:
+            raise TypeError("the name of a storage is not as torch writes it")
+        elements = np.dtype("<" + _STORAGES[kind.name])
+        if not 0 <= count * elements.itemsize <= len(self._data):
+            raise ValueError(f"a storage of {count} elements does not fit into the file")
+        if self.kinds.setdefault(name, elements.str) != elements.str:
+            raise ValueError("a storage has one type")
+        array = self._arrays.setdefault(name, np.zeros(count, dtype=elements))
+        if len(array) != count:
+            raise ValueError("a storage has one length")
+        return array
 
 
 def _tensor(

@@ -144,10 +144,11 @@ class Forest:
         except Exception as error:  # zipfile, zlib and numpy each raise their own
             raise BadFile(f"the forest is not an npz file of arrays: {error}") from None
         forest = cls(**unpacked_arrays(stored))
-        forest._check()
+        forest.check()
         return forest
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise unless the arrays have their shapes and no walk leads out of them or in a circle."""
         expected: dict[str, tuple[type[np.generic], tuple[int | None, ...]]] = {
             "splits": (np.uint32, (None,)),
             "columns": (np.int32, (None, 2)),

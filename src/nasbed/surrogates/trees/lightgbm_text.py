@@ -28,9 +28,10 @@ RULES = np.array([[NAN_ZERO, NAN_ZERO], [ZERO_RIGHT, ZERO_LEFT], [NAN_RIGHT, NAN
 """By what counts as missing (nothing, zero, NaN) and whether it goes left."""
 
 
-def forest_from_lightgbm(text: str) -> Forest:
-    """The model of ``Booster.model_to_string``: a regression whose answer is the sum of its trees."""
-    head, _, trees = text.partition("\nTree=0\n")
+def forest_from_lightgbm(text: str, *, trees: int | None = None) -> Forest:
+    """The model of ``Booster.model_to_string``: a regression whose answer is the sum of its trees, or of the first
+    ``trees`` of them."""
+    head, _, body = text.partition("\nTree=0\n")
     header = dict(_pairs(head))
     if header.get("num_class") != "1" or header.get("num_tree_per_iteration") != "1":
         raise BadFile("a LightGBM model of one output is needed, got several outputs or another kind of file")
@@ -38,8 +39,13 @@ def forest_from_lightgbm(text: str) -> Forest:
     if objective != "regression" or "average_output" in head.splitlines():
         raise BadFile(f"a LightGBM model with the objective regression is needed, got {objective!r}")
     builder = Builder()
-    for tree in trees.partition("\nend of trees")[0].split("\nTree="):
-        _add(builder, dict(_pairs(tree)))
+    for tree in body.partition("\nend of trees")[0].split("\nTree=")[:trees]:
+        try:
+            _add(builder, dict(_pairs(tree)))
+        except (KeyError, ValueError, IndexError) as error:
+            if isinstance(error, BadFile):
+                raise
+            raise BadFile(f"a tree of this LightGBM model cannot be read: {error!r}; get the file again") from None
     return builder.forest()
 
 

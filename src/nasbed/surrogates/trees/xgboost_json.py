@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,14 @@ def forest_from_xgboost(text: bytes) -> Forest:
     rounded to float32 at each step."""
     try:
         learner = json.loads(text)["learner"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadFile(f"this is not an XGBoost model in JSON: {error!r}") from None
+    return forest_from_learner(learner)
+
+
+def forest_from_learner(learner: Mapping[str, Any]) -> Forest:
+    """The model of what stands under ``learner`` in that JSON."""
+    try:
         booster, objective = learner["gradient_booster"], learner["objective"]["name"]
         parameters = learner["learner_model_param"]
         base = np.array(parameters["base_score"].strip("[]").split(","), dtype=np.float32)
@@ -30,12 +39,17 @@ def forest_from_xgboost(text: bytes) -> Forest:
     if booster.get("name") != "gbtree" or objective not in OBJECTIVES or len(base) != 1:
         raise BadFile(f"an XGBoost gbtree regression of one output is needed, got {booster.get('name')} {objective}")
     builder = Builder()
-    for tree in booster["model"]["trees"]:
-        _add(builder, tree)
+    try:
+        for tree in booster["model"]["trees"]:
+            _add(builder, tree)
+    except (IndexError, KeyError, ValueError, TypeError) as error:
+        if isinstance(error, BadFile):
+            raise
+        raise BadFile(f"a tree of this XGBoost model cannot be read: {error!r}; get the file again") from None
     return builder.forest(start=float(base[0]), narrow=True)
 
 
-def _add(builder: Builder, tree: dict[str, Any]) -> None:
+def _add(builder: Builder, tree: Mapping[str, Any]) -> None:
     children = np.array([tree["left_children"], tree["right_children"]], dtype=np.int64).T
     conditions = np.array(tree["split_conditions"], dtype=np.float64).astype(np.float32)
     order = _order(children)
@@ -69,7 +83,11 @@ def _add(builder: Builder, tree: dict[str, Any]) -> None:
 def _order(children: NDArray[np.int64]) -> NDArray[np.int64]:
     """The nodes of the tree, parents first: pruning leaves others behind in the arrays, and reuses their places."""
     levels = [np.zeros(1, dtype=np.int64)]
+    visited = 1
     while len(levels[-1]):
         below = children[levels[-1]].reshape(-1)
         levels.append(below[below >= 0])
+        visited += len(levels[-1])
+        if visited > len(children):
+            raise BadFile("the nodes of an XGBoost tree lead in a circle; get the file again")
     return np.concatenate(levels)

@@ -174,7 +174,7 @@ def test_runner_runs_a_script_as_python_would(tmp_path: Path) -> None:
     assert process.stdout.strip() == "__main__ ['there/script.py', '--replace', 'x'] 7"
 
 
-@pytest.mark.parametrize("arguments", [(), ("nowhere.py",), ("--replace",)])
+@pytest.mark.parametrize("arguments", [(), ("nowhere.py",), ("--replace",), ("--nasbench301",), ("-m",)])
 def test_runner_answers_a_wrong_call_in_one_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     process = run(*arguments, cwd=tmp_path)
     assert process.returncode == 2 and len(process.stderr.splitlines()) == 1 and "usage" in process.stderr
@@ -195,6 +195,7 @@ def test_install_never_hides_the_published_package_unasked(tmp_path: Path) -> No
 def test_install_puts_the_modules_under_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] in ("nasbench", "nats_bench")]:
         monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", [*sys.path])
     before = set(sys.modules)
     try:
         install("nasbench")

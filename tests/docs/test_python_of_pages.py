@@ -44,6 +44,7 @@ def blocks(page: str) -> list[str]:
 def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """What a reader has: a table in the working directory, and an architecture. Drop-ins are removed afterwards."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
     table = write_evaluations(tmp_path / "my-table", count=300)
     arch = nasbed.space(table.about.space).sample(np.random.default_rng(0))
     yield {"arch": arch, "SERIAL": SerialEngine()}

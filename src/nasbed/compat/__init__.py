@@ -1,7 +1,8 @@
 """Drop-ins: the interfaces that existing research scripts import, over nasbed's tables and surrogates.
 
 ``install()`` makes ``from nasbench import api``, ``from nats_bench import create`` and ``import nasbench301`` find
-them. An unchanged script runs with ``python -m nasbed.compat script.py …``.
+them, here and in the processes that multiprocessing starts. An unchanged script runs with ``python -m nasbed.compat
+script.py …``, a module with ``python -m nasbed.compat -m package.module …``.
 """
 
 from __future__ import annotations
@@ -9,20 +10,27 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 from nasbed.core.errors import DuplicateName, UnknownName, nearest
 
 PACKAGES = {
     "nasbench": ("nasbench", "nasbench.api", "nasbench.lib", "nasbench.lib.config", "nasbench.lib.model_spec"),
-    "nasbench301": ("nasbench301",),
+    "nasbench301": (
+        *("nasbench301", "nasbench301.api", "nasbench301.model_downloader", "nasbench301.representations"),
+    ),
     "nats_bench": ("nats_bench",),
 }
 """The packages that have drop-ins, and the modules of each."""
 
+_SPAWNED = str(Path(__file__).with_name("spawned"))
+
 
 def install(*packages: str, replace: bool = False) -> None:
-    """Let the imports of this process find the drop-ins under their published names: all of them, or those named. If
-    the published package itself is installed, this raises and changes nothing, unless ``replace`` is true.
+    """Let imports find the drop-ins under their published names: all of them, or those named.
+
+    That holds for this process and for those that it starts by multiprocessing. If the published package itself is
+    installed, this raises and changes nothing, unless ``replace`` is true.
     """
     names = packages or tuple(PACKAGES)
     for package in names:
@@ -38,6 +46,8 @@ def install(*packages: str, replace: bool = False) -> None:
             del sys.modules[name]
         for name in PACKAGES[package]:
             sys.modules[name] = import_module(f"nasbed.compat.{name}")
+    if _SPAWNED not in sys.path:
+        sys.path.insert(0 if replace else len(sys.path), _SPAWNED)
 
 
 def _is_installed(package: str) -> bool:
@@ -45,7 +55,8 @@ def _is_installed(package: str) -> bool:
     module = sys.modules.get(package)
     if module is not None:
         return module.__name__ != f"nasbed.compat.{package}"
-    return find_spec(package) is not None
+    spec = find_spec(package)
+    return spec is not None and (spec.origin is None or Path(spec.origin).parent != Path(_SPAWNED))
 
 
 __all__ = ["PACKAGES", "install"]

@@ -12,8 +12,7 @@ space, fidelities = benchmark.space, benchmark.fidelities  # 1, 2, 4 and 8 epoch
 
 
 def target_function(config: Configuration, seed: int, budget: float) -> float:
-    arch = space.from_config(config)
-    accuracy = benchmark.query(arch, fidelity=round(budget), seed=seed).values[benchmark.objective]
+    accuracy = benchmark.query(config, fidelity=round(budget), seed=seed).values[benchmark.objective]
     return 100 - accuracy
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import ray
 from ray import tune
 from ray.tune.schedulers import ASHAScheduler
@@ -10,17 +11,13 @@ from ray.tune.schedulers import ASHAScheduler
 import nasbed
 
 NAME = "snb-nb101-cifar10-16-lgb-mf-v1.0"
-space = nasbed.space("nb101")
-
-
-def architecture(config: dict[str, Any]) -> nasbed.Architecture:
-    return space.from_choices(lambda parameter: config[parameter.name])
+space, rng = nasbed.space("nb101"), np.random.default_rng(0)
 
 
 def trainable(config: dict[str, Any]) -> None:
-    benchmark, arch = nasbed.load(NAME), architecture(config)
+    benchmark = nasbed.load(NAME)
     for fidelity in benchmark.fidelities:
-        observation = benchmark.query(arch, fidelity=fidelity, seed=0)
+        observation = benchmark.query(config["cell"], fidelity=fidelity, seed=0)
         accuracy = observation.values[benchmark.objective]
         tune.report({"validation_accuracy": accuracy, "epochs": fidelity, "training_time_s": observation.cost_s})
 
@@ -28,7 +25,7 @@ def trainable(config: dict[str, Any]) -> None:
 ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
 tuner = tune.Tuner(
     trainable,
-    param_space={parameter.name: tune.choice(parameter.options) for parameter in space.config_parameters()},
+    param_space={"cell": tune.sample_from(lambda _: space.sample_config(rng))},
     tune_config=tune.TuneConfig(
         metric="validation_accuracy", mode="max", num_samples=8, scheduler=ASHAScheduler(time_attr="epochs", max_t=9)
     ),
@@ -36,5 +33,5 @@ tuner = tune.Tuner(
 )
 best = tuner.fit().get_best_result()
 assert best.config is not None and best.metrics is not None
-print(f"{best.metrics['validation_accuracy']:.2f} %: {space.format(architecture(best.config))}")
+print(f"{best.metrics['validation_accuracy']:.2f} %: {space.format(space.from_config(best.config['cell']))}")
 ray.shutdown()

@@ -458,6 +458,7 @@ RUN_ON_ITS_PAGE = {
     "08_benchmark_in_smac.py",
     "09_benchmark_in_ray_tune.py",
     "10_benchmark_in_syne_tune.py",
+    "11_parallel_workers.py",
 }
 """What a page of the documentation has, which tests/docs runs."""
 

@@ -1,4 +1,4 @@
-"""docs/how-to/other-libraries.md is examples/07 to 10 word for word, and they run where their library is installed."""
+"""docs/how-to/other-libraries.md is examples/07 to 11 word for word, and they run where their library is installed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from nasbed import load
 from nasbed.optimizers import Optimizer
 from nasbed.spaces import SearchSpace, space
 from support.documentation import python_blocks
@@ -19,6 +20,7 @@ EXAMPLES = {
     name: ROOT / "examples" / f"{number:02}_benchmark_in_{name}.py"
     for number, name in enumerate(("optuna", "smac", "ray_tune", "syne_tune"), start=7)
 }
+EXAMPLES["workers"] = ROOT / "examples" / "11_parallel_workers.py"
 ADAPTED = ROOT / "examples" / "06_methods_from_other_libraries.py"
 SHORTER = {"optuna": {"n_trials=20": "n_trials=12"}, "smac": {"n_trials=40": "n_trials=6"}}
 """What takes long, and what runs instead, unless the run is thorough."""
@@ -53,6 +55,15 @@ def test_benchmark_is_searched_by_another_library(
 def test_benchmark_is_searched_by_ray_tune(tmp_path: Path) -> None:
     pytest.importorskip("ray.tune", reason="needs Ray Tune")
     check_last_line(output_of(EXAMPLES["ray_tune"], tmp_path), space("nb101"))
+
+
+@pytest.mark.thorough
+def test_workers_train_what_optuna_asks_for(tmp_path: Path) -> None:
+    pytest.importorskip("optuna", reason="needs optuna")
+    output = output_of(EXAMPLES["workers"], tmp_path)
+    check_last_line(output, space("nb101"))
+    accuracy = load("snb-nb101-cifar10-16-lgb-mf-v1.0").query(output.split()[-1], seed=0)["validation_accuracy"]
+    assert output.startswith(f"{accuracy:.2f} % of ")
 
 
 @pytest.mark.thorough

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from ConfigSpace import ConfigurationSpace, Constant, Float, Integer
 
-from nasbed import NasbedError, space_from_configspace
+from nasbed import Architecture, NasbedError, load, space_from_configspace
 from nasbed.spaces import list_spaces, space
 from nasbed.spaces.parameters import Parameter
 from nasbed.testing.optimizers import conditional_space
@@ -32,6 +34,43 @@ def test_from_choices_says_why_values_are_no_architecture() -> None:
         space("nb101").from_choices(lambda parameter: parameter.options[0])
     with pytest.raises(NasbedError, match="has no option 'what'; known"):
         space("nb201").from_choices(lambda parameter: "what")
+
+
+def test_sampled_configurations_of_nb101_are_cells_and_those_of_its_configspace_often_not() -> None:
+    nb101, rng = space("nb101"), np.random.default_rng(0)
+    assert all(nb101.is_valid(nb101.sample_config(rng)) for _ in range(50))
+    source = copy.deepcopy(nb101.configspace())
+    source.seed(0)
+    invalid = [config for config in source.sample_configuration(200) if not nb101.is_valid(config)]
+    assert 30 < len(invalid) < 80  # about one in four
+    for config in invalid[:5]:
+        with pytest.raises(NasbedError, match="nb101 cell"):
+            nb101.from_config(config)
+
+
+def test_configurations_of_darts_set_active_parameters_alone_and_nothing_is_repaired() -> None:
+    benchmark = load("snb-darts-cifar10-16-lgb-v2.0")
+    darts = benchmark.space
+    arch = darts.sample(np.random.default_rng(0))
+    config = darts.sample_config(np.random.default_rng(0))
+    every = {parameter.name: parameter.options[0] for parameter in darts.config_parameters()} | config
+    assert (len(config), len(every)) == (22, 34)
+    assert darts.is_valid(config) and not darts.is_valid(every)
+    assert benchmark.query(config).architecture == darts.from_choices(every) == arch
+    with pytest.raises(NasbedError, match="sets only what its inputs choose"):
+        benchmark.query(every)
+    del every["NetworkSelectorDatasetInfo:darts:edge_normal_0"]
+    with pytest.raises(NasbedError, match="got none for NetworkSelectorDatasetInfo:darts:edge_normal_0"):
+        darts.from_choices(every)
+
+
+def test_is_valid_takes_architectures_texts_and_junk() -> None:
+    nb201 = space("nb201")
+    arch = nb201.sample(np.random.default_rng(0))
+    assert nb201.is_valid(arch) and nb201.is_valid(nb201.format(arch)) and nb201.is_valid(nb201.to_config(arch))
+    assert not nb201.is_valid(space("darts").sample(np.random.default_rng(0)))
+    for junk in ("junk", {}, None, 7, [], Architecture("nb201", (9,) * 6)):
+        assert not nb201.is_valid(junk)
 
 
 def test_config_parameters_have_options_or_bounds() -> None:

@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.architecture import Architecture
-from nasbed.core.errors import InvalidArchitecture, InvalidOption, ParseError, TooLarge, UnknownName, nearest, shorten
+from nasbed.core.errors import (
+    InvalidArchitecture,
+    InvalidOption,
+    NasbedError,
+    ParseError,
+    TooLarge,
+    UnknownName,
+    nearest,
+    shorten,
+)
 from nasbed.spaces.edits import Pairs, config_choices, config_edits, differing_choices, listed_pairs, option_changes
 from nasbed.spaces.facts import (
     NONE,
@@ -243,8 +252,32 @@ class SearchSpace(ABC):
 
         return parameters_of(self.configspace())
 
-    def from_choices(self, choose: Callable[[Parameter], Any]) -> Architecture:
-        """The architecture with the values that ``choose`` returns for each active parameter of the ConfigSpace.
+    def sample_config(self, rng: np.random.Generator) -> dict[str, Any]:
+        """A random architecture, drawn as by :meth:`sample`, as a dictionary with its active parameters alone.
+
+        Every such configuration is an architecture, unlike a draw from :meth:`configspace`. Its values are plain Python
+        ones, for libraries that store them.
+        """
+        config = self.to_config(self.sample(rng))
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in config.items()}
+
+    def is_valid(self, like: ArchitectureLike) -> bool:
+        """Whether an architecture, its text or its configuration is in this space. A configuration sets exactly its
+        active parameters; nothing is repaired.
+
+        >>> import nasbed
+        >>> [nasbed.space("nb201").is_valid(text) for text in ("|none~0|+|none~0|none~1|", "junk")]
+        [False, False]
+        """
+        try:
+            self.validate(self.architecture(like))
+        except NasbedError:
+            return False
+        return True
+
+    def from_choices(self, choose: Callable[[Parameter], Any] | Mapping[str, Any]) -> Architecture:
+        """The architecture with the values that ``choose`` returns for each active parameter of the ConfigSpace, or has
+        for it by name. Those of inactive parameters are not looked at, for libraries without conditions.
 
         A parameter is asked for after those that decide whether it is active. Raises as :meth:`from_config` does where
         the values are not an architecture.
@@ -254,8 +287,9 @@ class SearchSpace(ABC):
         >>> tiny.format(tiny.from_choices(lambda parameter: parameter.options[0]))
         '|none~0|+|none~0|none~1|+|none~0|none~1|none~2|'
         """
-        from nasbed.spaces.parameters import chosen_values
+        from nasbed.spaces.parameters import chosen_values, values_by_name
 
+        choose = values_by_name(choose, self.name) if isinstance(choose, Mapping) else choose
         return self.from_config(chosen_values(self.config_parameters(), choose))
 
     def config_values(self, config: Configuration | Mapping[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ConfigSpace import CategoricalHyperparameter, Constant, OrdinalHyperparameter, UniformIntegerHyperparameter
 from ConfigSpace.types import NotSet
+
+from nasbed.core.errors import InvalidArchitecture
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
@@ -65,6 +67,20 @@ def chosen_values(parameters: Sequence[Parameter], choose: Callable[[Parameter],
         active = all(condition.satisfied_by_value(values) for condition in parameter.conditions)
         values[parameter.name] = choose(parameter) if active else NotSet
     return {name: value for name, value in values.items() if value is not NotSet}
+
+
+def values_by_name(values: Mapping[str, Any], space_name: str) -> Callable[[Parameter], Any]:
+    """What chooses the value that a mapping has for a parameter; raises where it has none for an active one."""
+
+    def choose(parameter: Parameter) -> Any:
+        if parameter.name not in values:
+            raise InvalidArchitecture(
+                f"the choices for {space_name} have a value for each active parameter, got none for {parameter.name}; "
+                "add it"
+            )
+        return values[parameter.name]
+
+    return choose
 
 
 def _options(source: Any) -> tuple[Any, ...]:

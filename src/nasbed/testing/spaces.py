@@ -82,6 +82,24 @@ class SpaceConformance(ABC):
             assert space.from_config(config) == arch
             assert space.from_config(dict(config)) == arch
 
+    def test_sampled_configurations_are_architectures_in_plain_values(self) -> None:
+        space = self.make_space()
+        drawn = [space.sample_config(np.random.default_rng(seed)) for seed in range(5)]
+        assert [space.from_config(config) for config in drawn] == [
+            space.sample(np.random.default_rng(seed)) for seed in range(5)
+        ]
+        for config in drawn:
+            assert space.is_valid(config)
+            assert {type(value) for value in config.values()} <= {str, int, float, bool, type(None)}
+            assert not space.is_valid({**config, "no such parameter": 0})
+            assert not space.is_valid(dict(list(config.items())[1:]))
+
+    def test_choices_of_all_parameters_leave_inactive_ones_aside(self) -> None:
+        space, archs = self.architectures()
+        every = {parameter.name: parameter.value(0) for parameter in space.config_parameters()}
+        for arch in archs[:5]:
+            assert space.from_choices({**every, **dict(space.to_config(arch))}) == arch
+
     def test_neighbors_are_valid_distinct_and_mutual(self) -> None:
         space, archs = self.architectures()
         for arch in archs[:5]:

@@ -18,6 +18,7 @@ import xgboost
 
 from nasbed import space
 from nasbed.compat.nasbench301 import load_ensemble
+from nasbed.compat.nasbench301._boosters import XGBoostMembers
 from nasbed.compat.nasbench301._encoding import published_rows
 from nasbed.compat.nasbench301._gin import CellsGraph
 from nasbed.compat.nasbench301._published import PublishedEnsemble
@@ -57,7 +58,7 @@ EDGES = [
     *((node, 13, 0) for node in (9, 10, 11, 12)),
     *((6, 6, 0), (6, 7, 0), (6, 8, 0), (13, 0, 0), (13, 1, 0)),
 ]
-GIN_CONFIG = {"num_gnn_layers": 3, "virtual_node": True, "graph_pooling": "mean"}
+GIN_CONFIG: dict[str, Any] = {"num_gnn_layers": 3, "virtual_node": True, "graph_pooling": "mean"}
 
 
 def sampled_codes(count: int, seed: int = 0) -> np.ndarray:
@@ -68,7 +69,8 @@ def sampled_codes(count: int, seed: int = 0) -> np.ndarray:
 def targets(rows: np.ndarray, kind: str) -> np.ndarray:
     weights = np.random.default_rng(1).normal(size=rows.shape[1])
     scores = (rows - rows.mean(0)) @ weights / 10
-    return np.exp(8 + scores) if kind.endswith("_time") else 94 + scores
+    labels: np.ndarray = np.exp(8 + scores) if kind.endswith("_time") else 94 + scores
+    return labels
 
 
 def fit(kind: str, seed: int) -> Any:
@@ -120,7 +122,7 @@ def test_published_ensemble_answers_as_its_library(kind: str, tmp_path: Path) ->
 @pytest.mark.parametrize("version", ["0.90", "1.0.2"])
 def test_published_ensemble_opens_boosters_of_former_xgboost(version: str, tmp_path: Path) -> None:
     ensemble = load_ensemble(write_ensemble(tmp_path / "xgb_v0.9", "xgb", [former_booster(version)]))
-    assert isinstance(ensemble, PublishedEnsemble)
+    assert isinstance(ensemble, PublishedEnsemble) and isinstance(ensemble.members, XGBoostMembers)
     # those versions add the mean last, to the sum of the leaves: a rounding apart
     assert ensemble.members.forest.predict(former_rows())[:, 0] == pytest.approx(FORMER_PREDICTIONS, rel=2e-7)
 

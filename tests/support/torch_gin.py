@@ -13,7 +13,8 @@ class NodeEncoder(nn.Module):
         self.attribute_encoder = nn.Embedding(8, width)
 
     def forward(self, kinds: Tensor, degrees: Tensor) -> Tensor:
-        return self.type_encoder(kinds) + self.attribute_encoder(degrees)
+        features: Tensor = self.type_encoder(kinds) + self.attribute_encoder(degrees)
+        return features
 
 
 class Convolution(nn.Module):
@@ -31,7 +32,8 @@ class Convolution(nn.Module):
         gathered = [torch.zeros_like(node) for node in nodes]
         for source, target, kind in edges:
             gathered[target] = gathered[target] + torch.relu(nodes[source] + self.edge_encoder.weight[kind])
-        return self.mlp((1 + self.eps) * nodes + torch.stack(gathered))
+        updated: Tensor = self.mlp((1 + self.eps) * nodes + torch.stack(gathered))
+        return updated
 
 
 class NodeNetwork(nn.Module):

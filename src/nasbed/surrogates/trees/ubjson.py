@@ -84,6 +84,8 @@ class _BinaryValue:
         if self.peek() == b"$":
             self.take(1)
             kind = self.take(1)
+            if kind in _CONSTANTS:
+                raise ValueError("a container of items without bytes")
         if self.peek() == b"#":
             self.take(1)
             return kind, self.length()

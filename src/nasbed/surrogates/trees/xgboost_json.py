@@ -42,11 +42,11 @@ def forest_from_learner(learner: Mapping[str, Any]) -> Forest:
     try:
         for tree in booster["model"]["trees"]:
             _add(builder, tree)
+        return builder.forest(start=float(base[0]), narrow=True)
     except (IndexError, KeyError, ValueError, TypeError) as error:
         if isinstance(error, BadFile):
             raise
         raise BadFile(f"a tree of this XGBoost model cannot be read: {error!r}; get the file again") from None
-    return builder.forest(start=float(base[0]), narrow=True)
 
 
 def _add(builder: Builder, tree: Mapping[str, Any]) -> None:

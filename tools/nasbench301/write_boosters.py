@@ -1,7 +1,7 @@
 """Write ensembles of boosters in the published layout, with what the published package answers for them.
 
 Run it where the package nasbench301 0.3, ConfigSpace 0.6, XGBoost and LightGBM of its time are installed, not nasbed:
-docs/compat.md has the commands. The package imports torch for its graph networks; stand-ins take their place here.
+docs/how-to/compat.md has the commands. Stand-ins take the place of its graph networks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page about populations runs as it is printed."""
+"""The page about populations runs as it is printed, and the page on their speed has the measured numbers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from support.documentation import DOCS, page_text
 JOURNALS = DOCS.parent / "campaigns" / "journals"
 
 
-def test_populations_page_has_the_measured_numbers() -> None:
-    text = page_text("populations")
+def test_page_on_speed_has_the_measured_numbers() -> None:
+    text = page_text("population-speed")
     measured = json.loads((DOCS / "findings" / "data" / "populations-h200.json").read_text(encoding="utf-8"))
     cells = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
@@ -57,7 +57,7 @@ def r2(pairs: list[tuple[float, float]]) -> float:
 
 
 def test_shares_of_measured_times_depend_on_the_company() -> None:
-    text = page_text("populations")
+    text = page_text("population-speed")
     of_table, of_repeats = [], {}
     for name in ("addnist", "chesseract", "cifar10-16", "gutenberg", "language", "multnist"):
         table, again = repeats(f"nb201-{name}"), repeats(f"nb201-{name}-repeats")
@@ -70,7 +70,7 @@ def test_shares_of_measured_times_depend_on_the_company() -> None:
 
 
 def test_level_of_measured_times_moves_and_first_populations_are_not_slower() -> None:
-    text = page_text("populations")
+    text = page_text("population-speed")
     for name, label in (("cifar10-16", "`cifar10@16`"), ("chesseract", "Chesseract")):
         pairs = np.array(list(repeats(f"nb201-{name}-repeats").values()))
         level = np.median(np.abs(pairs[:, 0] / pairs[:, 1] - 1))

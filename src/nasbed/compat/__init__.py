@@ -12,10 +12,19 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from nasbed.compat.nasbench.absent import INSTEAD
 from nasbed.core.errors import DuplicateName, UnknownName, nearest
 
 PACKAGES = {
-    "nasbench": ("nasbench", "nasbench.api", "nasbench.lib", "nasbench.lib.config", "nasbench.lib.model_spec"),
+    "nasbench": (
+        "nasbench",
+        "nasbench.api",
+        "nasbench.lib",
+        "nasbench.lib.config",
+        "nasbench.lib.graph_util",
+        "nasbench.lib.model_spec",
+        *(f"nasbench.{name}" for name in INSTEAD),
+    ),
     "nasbench301": (
         *("nasbench301", "nasbench301.api", "nasbench301.model_downloader", "nasbench301.representations"),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -125,17 +126,33 @@ def _numbers(column: pa.Array | pa.ChunkedArray, missing: float, kind: type) -> 
     return np.asarray(filled, dtype=kind)
 
 
+def read_codes(path: Path, code_length: int) -> Iterator[NDArray[np.int64]]:
+    """The codes of the rows of a results file, a row group at a time, without reading their values."""
+    names = [f"code_{place}" for place in range(code_length)]
+    with _readable(path) as file:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, columns=names)
+            yield np.stack([_numbers(table[name], 0, np.int64) for name in names], axis=1)
+
+
 def read_batches(path: Path, code_length: int, metric_keys: Sequence[str]) -> Iterator[Rows]:
     """The rows of a results file, a row group at a time; raises unless its columns are the expected ones."""
+    with _readable(path) as file:
+        expected = arrow_schema(code_length, metric_keys)
+        if file.schema_arrow.names != expected.names:
+            raise BadFile(
+                f"{path} has the columns {', '.join(file.schema_arrow.names[:12])} …, not those of its manifest"
+            )
+        for group in range(file.num_row_groups):
+            yield from_arrow(file.read_row_group(group), code_length, metric_keys)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[pq.ParquetFile]:
+    """A results file, opened; what cannot be read in it is one line."""
     try:
         with pq.ParquetFile(path) as file:
-            expected = arrow_schema(code_length, metric_keys)
-            if file.schema_arrow.names != expected.names:
-                raise BadFile(
-                    f"{path} has the columns {', '.join(file.schema_arrow.names[:12])} …, not those of its manifest"
-                )
-            for group in range(file.num_row_groups):
-                yield from_arrow(file.read_row_group(group), code_length, metric_keys)
+            yield file
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, BadFile):
             raise

@@ -18,6 +18,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 import nasbed
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.core.files import sync_file, values_sha256
@@ -31,11 +34,12 @@ from nasbed.results.cache.columns import FOLDER, PACKED
 from nasbed.results.curves import FILE_NAME as CURVES
 from nasbed.results.curves import Curves, read_curves, write_curves
 from nasbed.results.manifest import FILE_NAME, FileRecord, Manifest, TableInfo, record
-from nasbed.results.parquet import open_writer, read_batches, write_batch
+from nasbed.results.parquet import open_writer, read_batches, read_codes, write_batch
 from nasbed.results.rows import Rows
 from nasbed.results.searches import FILE_NAME as SEARCHES
 from nasbed.results.searches import RecordedSearches, read_searches, write_searches
 from nasbed.spaces import SearchSpace, space
+from nasbed.spaces.lookup import code_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,6 +113,17 @@ class Results:
         """The rows, some hundred thousand at a time."""
         keys = [metric.key for metric in self.about.metrics]
         return read_batches(self.data / "rows.parquet", self.space.code_length, keys)
+
+    def architecture_codes(self) -> NDArray[np.int64]:
+        """The codes of the architectures, in the order in which the rows name them first."""
+        parts = []
+        for codes in read_codes(self.data / "rows.parquet", self.space.code_length):
+            begins = np.ones(len(codes), dtype=np.bool_)
+            begins[1:] = (codes[1:] != codes[:-1]).any(axis=1)  # rows of one architecture often stand together
+            parts.append(codes[begins])
+        codes = np.concatenate(parts)
+        _, first = np.unique(code_keys(codes), return_index=True)
+        return codes[np.sort(first)]
 
     def cache(self) -> Cache:
         """The table as columns, mapped into memory unless they are packed."""

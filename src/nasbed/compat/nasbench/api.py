@@ -70,6 +70,7 @@ class NASBench:
         self._space = NB101()
         self._random = random.Random(seed)
         self._open_columns()
+        self.config["num_repeats"] = self._cache.repeats
         self.reset_budget_counters()
 
     def _open_columns(self) -> None:
@@ -152,7 +153,8 @@ class NASBench:
         return self.fixed_statistics[module_hash], self.computed_statistics[module_hash]
 
     def hash_iterator(self) -> KeysView[str]:
-        """The module hashes of all cells. Computed on first use: seconds for the whole space."""
+        """The module hashes of all cells, in the order of the published file that the table was read from, which
+        scripts number cells by. Computed on first use: seconds for the whole space."""
         return self._rows.keys()
 
     @cached_property
@@ -165,8 +167,9 @@ class NASBench:
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        hashes = self._space.hashes(np.asarray(self._cache.codes))
-        return {module_hash: row for row, module_hash in enumerate(hashes.tolist())}
+        rows = self._cache.find_many(self._space.canonical_codes(self._results.architecture_codes()))
+        hashes = self._space.hashes(np.asarray(self._cache.codes))[rows]
+        return dict(zip(hashes.tolist(), rows.tolist(), strict=True))
 
     # --- the table ---------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ every vertex in the cell. All texts are hexadecimal, as published.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import md5
 
@@ -25,12 +26,22 @@ def module_hash(cell: Compact) -> str:
     >>> module_hash(Compact(edges=1, ops=()))
     '043721b9c7fe8c5fad811d47d83132ec'
     """
-    vertices = cell.vertices
-    sources = [[x for x in range(y) if predecessors(cell.edges, y) >> x & 1] for y in range(vertices)]
-    targets = [[y for y in range(x + 1, vertices) if x in sources[y]] for x in range(vertices)]
-    labels = (INPUT_LABEL, *cell.ops, OUTPUT_LABEL)
-    digests = [_digest(str((len(targets[vertex]), len(sources[vertex]), labels[vertex]))) for vertex in range(vertices)]
-    for _ in range(vertices):
+    vertices = range(cell.vertices)
+    sources = [[x for x in range(y) if predecessors(cell.edges, y) >> x & 1] for y in vertices]
+    return graph_hash(sources, (INPUT_LABEL, *cell.ops, OUTPUT_LABEL))
+
+
+def graph_hash(sources: Sequence[Sequence[int]], labels: Sequence[object]) -> str:
+    """The same of any directed graph: ``sources`` has the vertices with an edge into each vertex, ``labels`` has its
+    label. Only the text of a label counts.
+
+    >>> graph_hash([[], [0]], [-1, -2])
+    '043721b9c7fe8c5fad811d47d83132ec'
+    """
+    vertices = range(len(labels))
+    targets = [[target for target in vertices if vertex in sources[target]] for vertex in vertices]
+    digests = [_digest(str((len(targets[vertex]), len(sources[vertex]), labels[vertex]))) for vertex in vertices]
+    for _ in vertices:
         digests = [
             _digest(
                 "".join(sorted(digests[neighbor] for neighbor in sources[vertex]))
@@ -39,7 +50,7 @@ def module_hash(cell: Compact) -> str:
                 + "|"
                 + digests[vertex]
             )
-            for vertex in range(vertices)
+            for vertex in vertices
         ]
     return _digest(str(sorted(digests)))
 

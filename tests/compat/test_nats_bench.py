@@ -49,6 +49,8 @@ def api(loaded_api: NATStopology) -> NATStopology:
     """As if opened again: the tables are shared, the generator and the time used are its own."""
     nats = copy.copy(loaded_api)
     nats._random = random.Random(0)
+    nats._answers = copy.copy(loaded_api._answers)
+    nats._answers._random = nats._random  # type: ignore[attr-defined]
     nats.reset_time()
     return nats
 
@@ -279,22 +281,27 @@ def test_tables_are_found_by_id(folder: Path, tmp_path: Path, monkeypatch: pytes
         assert info["valid-accuracy"] == percent(5, 12, 777, "validation")
 
 
-def test_published_folder_is_read_once(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nasbed.results import importing
+def test_tables_of_a_published_folder_are_enough_when_it_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "NATS-tss-v1_0-3ffb9-simple"
+    write_nats(tmp_path / f"{path.name}.nasbed" / "nats-tss" / "cifar100", "cifar100", np.arange(20))
+    assert create(str(path), "tss").simulate_train_eval(CELLS[2], "cifar100")[2] == 24.0 + 2 / 1024
 
-    calls = []
 
-    def imported(format: str, path: Path, out: Path) -> list[Any]:
-        calls.append(format)
-        return [write_nats(out / "nats-tss" / "cifar100", "cifar100", np.arange(20))]
-
-    monkeypatch.setattr(importing, "import_tables", imported)
-    monkeypatch.setenv("NASBED_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
-    (tmp_path / "NATS-tss-v1_0-3ffb9-simple").mkdir()
-    for source in (None, str(tmp_path / "NATS-tss-v1_0-3ffb9-simple")):
-        assert create(source, "tss").simulate_train_eval(CELLS[2], "cifar100")[2] == 24.0 + 2 / 1024
-    assert calls == ["nats-bench"]
+def test_trainings_of_a_table_have_its_last_epoch(api: NATStopology) -> None:
+    """naszilla and others take validation figures from the trainings themselves."""
+    trainings = api.query_by_index(api.query_index_by_arch(CELLS[5]), "cifar10-valid", hp="200")
+    assert list(trainings) == list(SEEDS[:2])
+    for seed, training in trainings.items():
+        assert training.get_eval("x-valid")["accuracy"] == percent(5, 200, seed, "validation")
+        assert training.get_train()["all_time"] == pytest.approx(400 + 5 / 1024, rel=1e-12)
+        with pytest.raises(KeyError, match="no train after epoch 4"):
+            training.get_train(4)
+    results = api.query_meta_info_by_index(CELLS[5], 12)
+    assert results.get_dataset_seeds("cifar10") == list(SEEDS)
+    assert results.get_metrics("cifar10", "ori-test", is_random=999)["accuracy"] == percent(5, 12, 999, "test")
+    assert api.get_net_config(CELLS[5], "cifar100")["num_classes"] == 100
+    with pytest.raises(NasbedError, match="no trainings of hp='90'"):
+        api.query_by_index(0, hp=90)
 
 
 def test_size_space_answers_from_its_own_tables(tmp_path: Path, folder: Path) -> None:
@@ -317,4 +324,6 @@ def test_search_space_and_dictionary_are_checked() -> None:
     with pytest.raises(ValueError, match="tss \\(topology\\) or sss"):
         create(None, "macro")
     with pytest.raises(ValueError, match="give the path of its folder"):
+        create({"arch2infos": "x"}, "tss")
+    with pytest.raises(ValueError, match="no list of architectures under meta_archs"):
         create({"meta_archs": "x"}, "tss")

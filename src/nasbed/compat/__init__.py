@@ -28,7 +28,14 @@ PACKAGES = {
     "nasbench301": (
         *("nasbench301", "nasbench301.api", "nasbench301.model_downloader", "nasbench301.representations"),
     ),
-    "nats_bench": ("nats_bench",),
+    "nats_bench": (
+        "nats_bench",
+        "nats_bench.api_size",
+        "nats_bench.api_topology",
+        "nats_bench.api_utils",
+        "nats_bench.genotype_utils",
+    ),
+    "nas_201_api": ("nas_201_api", "nas_201_api.api_201", "nas_201_api.api_utils"),
 }
 """The packages that have drop-ins, and the modules of each."""
 

@@ -34,6 +34,7 @@ from nasbed.spaces import SearchSpace, space
 from nasbed.spaces.nats_sss import NatsSSS
 
 EXTENSION = ".pickle.pbz2"
+META = f"meta{EXTENSION}"
 LARGEST_FILE = 64 << 20
 MILLION = 1_000_000
 MOST_EPOCHS = 100_000
@@ -91,16 +92,58 @@ class NatsBenchImporter(Importer):
                 yield Draft(_table_info(table, kind, searched), iter([rows_of_table]), total=len(rows_of_table))
 
 
-def _architectures(path: Path) -> tuple[SearchSpace, NDArray[np.int64], list[str]]:
-    """The space, codes and published texts of the architectures, by number."""
-    meta_path = path / f"meta{EXTENSION}"
+def read_texts(path: Path) -> list[str]:
+    """The architectures that a folder lists, by number."""
+    meta_path = path / META
     if not meta_path.is_file():
         raise BadFile(f"{path} does not hold {meta_path.name}; give the folder of the fast mode")
-    meta = loads(read_bz2(meta_path, LARGEST_FILE), str(meta_path))
+    return check_texts(loads(read_bz2(meta_path, LARGEST_FILE), str(meta_path)), str(meta_path))
+
+
+def check_texts(meta: object, name: str) -> list[str]:
+    """The list of architectures in a published dictionary."""
     texts = meta.get("meta_archs") if isinstance(meta, dict) else None
     if type(texts) is not list or not texts or not all(type(text) is str for text in texts):
-        raise BadFile(f"{meta_path} has no list of architectures under meta_archs; get the folder again")
-    searched = space("nb201" if texts[0].startswith("|") else NatsSSS.name)
+        raise BadFile(f"{name} has no list of architectures under meta_archs; get the folder again")
+    return texts
+
+
+def space_of(texts: list[str]) -> SearchSpace:
+    """The search space of a list of architectures."""
+    return space("nb201" if texts[0].startswith("|") else NatsSSS.name)
+
+
+def read_states(path: Path, number: int, text: str) -> dict[Any, Any]:
+    """What a file has on one architecture: by training budget, a dictionary with ``all_results``."""
+    return check_states(loads(read_bz2(path, LARGEST_FILE), str(path)), str(path), number, text)
+
+
+def check_states(budgets: object, name: str, number: int, text: str) -> dict[Any, Any]:
+    """The same of a value: raises unless it is about this architecture.
+
+    Args:
+        budgets: The value.
+        name: Where it comes from.
+        number: The number of the architecture.
+        text: Its published text.
+    """
+    if not isinstance(budgets, dict):
+        raise BadFile(f"{name} maps training budgets to results, got {shorten(budgets)}")
+    for budget, results in budgets.items():
+        if not isinstance(results, dict) or not isinstance(results.get("all_results"), dict):
+            raise BadFile(f"{name} lacks all_results for the budget {shorten(budget)}")
+        identity = results.get("arch_index"), results.get("arch_str")
+        if tuple(map(type, identity)) != (int, str) or identity != (number, text):
+            raise BadFile(
+                f"{name} is of {shorten(identity)}, the list says {shorten((number, text))}; get the folder again"
+            )
+    return budgets
+
+
+def _architectures(path: Path) -> tuple[SearchSpace, NDArray[np.int64], list[str]]:
+    """The space, codes and published texts of the architectures, by number."""
+    texts, meta_path = read_texts(path), path / META
+    searched = space_of(texts)
     try:
         codes = searched.codes([searched.parse(text) for text in texts])
     except (ParseError, InvalidArchitecture) as error:
@@ -120,20 +163,9 @@ def _architectures(path: Path) -> tuple[SearchSpace, NDArray[np.int64], list[str
 
 def _read_architecture(path: Path, number: int, text: str) -> dict[tuple[str, int, int], dict[str, float]]:
     """The rows of one architecture: by table, epochs and seed, the figures that there are."""
-    budgets = loads(read_bz2(path, LARGEST_FILE), str(path))
     rows: dict[tuple[str, int, int], dict[str, float]] = {}
-    if not isinstance(budgets, dict):
-        raise BadFile(f"{path} maps training budgets to results, got {shorten(budgets)}")
-    for budget, results in budgets.items():
-        runs = results.get("all_results") if isinstance(results, dict) else None
-        if not isinstance(runs, dict):
-            raise BadFile(f"{path} lacks all_results for the budget {shorten(budget)}")
-        identity = results.get("arch_index"), results.get("arch_str")
-        if tuple(map(type, identity)) != (int, str) or identity != (number, text):
-            raise BadFile(
-                f"{path} is of {shorten(identity)}, the list says {shorten((number, text))}; get the folder again"
-            )
-        for key, run in runs.items():
+    for budget, results in read_states(path, number, text).items():
+        for key, run in results["all_results"].items():
             if type(key) is not tuple or len(key) != 2 or key[0] not in RUNS or not figure(key[1]) >= 0:
                 raise BadFile(f"{path} has results by known dataset and seed, got {shorten(key)}")
             if not isinstance(run, dict):

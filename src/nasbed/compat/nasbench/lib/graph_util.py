@@ -43,7 +43,7 @@ def num_edges(matrix: ArrayLike) -> Any:
     return np.sum(np.asarray(matrix))
 
 
-def hash_module(matrix: ArrayLike, labeling: Sequence[Any]) -> str:
+def hash_module(matrix: ArrayLike, labeling: Sequence[Any] | NDArray[Any]) -> str:
     """The module hash of any directed graph with a label for each vertex: equal for isomorphic graphs."""
     edges = _edges(matrix, labeling)
     sources = [np.flatnonzero(column).tolist() for column in edges.T]
@@ -100,8 +100,8 @@ def is_isomorphic(graph1: LabelledGraph, graph2: LabelledGraph) -> bool:
     return matches()
 
 
-def _edges(matrix: ArrayLike, labels: Sequence[Any]) -> NDArray[np.bool_]:
-    edges = np.asarray(matrix) != 0
+def _edges(matrix: ArrayLike, labels: Sequence[Any] | NDArray[Any]) -> NDArray[np.bool_]:
+    edges: NDArray[np.bool_] = np.asarray(matrix) != 0
     if edges.shape != (len(labels), len(labels)):
         raise InvalidOption(f"a graph has a square matrix and a label a vertex, got {edges.shape} and {len(labels)}")
     return edges

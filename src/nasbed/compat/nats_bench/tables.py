@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.compat._tables import is_table, table_by_id, tables_of_file
+from nasbed.compat.nats_bench.answers import epochs_of
 from nasbed.core.errors import BadFile, InvalidOption, UnknownName, nearest, shorten
 from nasbed.core.home import tables_folder
 from nasbed.results.manifest import FILE_NAME
@@ -28,7 +30,7 @@ PUBLISHED = {"nb201": "NATS-tss-v1_0-3ffb9-simple", "nats-sss": "NATS-sss-v1_0-5
 FAMILIES = {"nb201": ("nats-tss", "nb201"), "nats-sss": ("nats-sss",)}
 """By search space: the published folder's name, and the ids under which its tables are found, best first."""
 
-Source = str | Path | Mapping[str, str | Path] | None
+Source = str | Path | Mapping[str, Any] | None
 
 
 class View:
@@ -51,10 +53,7 @@ class View:
 
     def trained(self, hp: str | int, iepoch: int | None = None) -> int:
         """The fidelity that is the end of a schedule of ``hp`` epochs; raises for an epoch before its end."""
-        try:
-            epochs = int(hp)
-        except (TypeError, ValueError):
-            raise InvalidOption(f"hp is a number of epochs such as '12', got {shorten(hp)}") from None
+        epochs = epochs_of(hp)
         if epochs not in self.cache.fidelities:
             available = ", ".join(repr(str(fidelity)) for fidelity in self.cache.fidelities)
             raise InvalidOption(f"{self.name} has trainings of hp={available}, got hp={str(hp)!r}; pass one of them")
@@ -116,9 +115,7 @@ class Tables:
     def _make_view(self, dataset: str) -> View:
         results = self._table(dataset.lower()) or (self._table("cifar10") if dataset == "cifar10-valid" else None)
         if results is None:
-            raise UnknownName(
-                f"there is no table of {dataset} in {self._source_name()}; import NATS-Bench's own folder"
-            )
+            raise UnknownName(f"there is no table of {dataset} in {self.source_name()}; import NATS-Bench's own folder")
         splits: tuple[str, ...] = ("train", "validation", "test")
         if dataset == "cifar10-valid" and results.about.name.split("/")[-1] == "cifar10":
             splits = ("train", "validation")
@@ -186,7 +183,8 @@ class Tables:
             )
         return results
 
-    def _source_name(self) -> str:
+    def source_name(self) -> str:
+        """Where the tables come from, in words."""
         return self._family or ", ".join(results.about.name for results in self._open_tables.values())
 
 

@@ -14,16 +14,18 @@ is not read. A figure that a run lacks is missing in its row.
 from __future__ import annotations
 
 import math
+import os
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidArchitecture, ParseError, shorten
+from nasbed.core.execution.interpreters import map_in_interpreters
 from nasbed.core.metric import Metric
 from nasbed.core.restricted_pickle import figure, loads
 from nasbed.results.importers.base import Draft, Importer
@@ -36,6 +38,8 @@ from nasbed.spaces.nats_sss import NatsSSS
 EXTENSION = ".pickle.pbz2"
 META = f"meta{EXTENSION}"
 LARGEST_FILE = 64 << 20
+FILES_AT_ONCE = 64
+"""How many files a process reads before it hands over their rows."""
 MILLION = 1_000_000
 MOST_EPOCHS = 100_000
 
@@ -80,16 +84,37 @@ class NatsBenchImporter(Importer):
     def read(self, path: Path) -> Iterator[Draft]:
         searched, codes, texts = _architectures(path)
         cells = {table: array("d") for table in TABLES}
-        for number, text in enumerate(texts):
-            rows = _read_architecture(path / f"{number:06d}{EXTENSION}", number, text)
-            for (table, epochs, seed), row in rows.items():
-                cells[table].extend([number, epochs, seed, *(row.get(column, math.nan) for column in COLUMNS[3:])])
+        parts = [
+            _Part(path, number, texts[number : number + FILES_AT_ONCE])
+            for number in range(0, len(texts), FILES_AT_ONCE)
+        ]
+        for rows in map_in_interpreters(_read_part, parts, os.cpu_count() or 1):
+            for table, figures in rows.items():
+                cells[table].extend(figures)
         kind = "sss" if searched.name == NatsSSS.name else "tss"
         for table in TABLES:
             if cells[table]:
                 columns = np.frombuffer(cells[table], dtype=np.float64).reshape(-1, len(COLUMNS)).T
                 rows_of_table = _rows(dict(zip(COLUMNS, columns, strict=True)), codes)
                 yield Draft(_table_info(table, kind, searched), iter([rows_of_table]), total=len(rows_of_table))
+
+
+class _Part(NamedTuple):
+    """Some files of a folder that one process reads: those of the architectures from number ``first`` on."""
+
+    folder: Path
+    first: int
+    texts: list[str]
+
+
+def _read_part(part: _Part) -> dict[str, array[float]]:
+    """The rows of some architectures, by table, one after the other in the order of :data:`COLUMNS`."""
+    cells = {table: array("d") for table in TABLES}
+    for number, text in enumerate(part.texts, start=part.first):
+        rows = _read_architecture(part.folder / f"{number:06d}{EXTENSION}", number, text)
+        for (table, epochs, seed), row in rows.items():
+            cells[table].extend([number, epochs, seed, *(row.get(column, math.nan) for column in COLUMNS[3:])])
+    return cells
 
 
 def read_texts(path: Path) -> list[str]:

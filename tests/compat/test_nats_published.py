@@ -222,6 +222,22 @@ def test_best_of_those_read_is_their_highest_mean(api: NATStopology) -> None:
     assert best == means.index(max(means)) and accuracy == pytest.approx(max(means), rel=1e-12)
 
 
+def test_best_of_a_complete_folder_comes_from_its_tables_which_are_read_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of all cells, were there but two."""
+    complete = tmp_path / folder.name
+    complete.symlink_to(folder)
+    before = create(complete, "tss").find_best("cifar100", "test", hp="200")
+    assert not (tmp_path / f"{folder.name}.nasbed").exists(), "a partial folder is not imported"
+    monkeypatch.setattr(type(space("nb201")), "size", len(TOPOLOGIES))
+    for _ in range(2):
+        best, accuracy = create(complete, "tss").find_best("cifar100", "test", hp="200")
+        assert (best, accuracy) == (before[0], pytest.approx(before[1], rel=1e-12))
+        assert (tmp_path / f"{folder.name}.nasbed").is_dir()
+        monkeypatch.setattr("nasbed.results.importing.import_tables", None)
+
+
 def test_folder_of_the_other_space_or_with_a_foreign_file_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="pass the other search_space"):
         create(folder, "sss")

@@ -75,6 +75,20 @@ def test_nats_import_puts_every_number_in_its_column(
     assert checked == sum(table.manifest.rows for table in tables.values())
 
 
+@pytest.mark.thorough
+def test_nats_import_on_several_cores_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_folder(tmp_path / "in", SIZES, contents(SIZES, ("01", "12")))
+    alone = imported(folder, tmp_path / "alone")
+    monkeypatch.setattr("nasbed.results.importers.nats_bench.FILES_AT_ONCE", 1)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    together = imported(folder, tmp_path / "together")
+    assert {name: table.fingerprint for name, table in alone.items()} == {
+        name: table.fingerprint for name, table in together.items()
+    }
+    (folder / "000002.pickle.pbz2").write_bytes(b"damaged")
+    assert "000002.pickle.pbz2" in refusal(folder, tmp_path / "out")
+
+
 def test_nats_import_leaves_out_what_a_run_lacks(tmp_path: Path) -> None:
     """The 200-epoch runs of the published data have no evaluation but the last, and not every seed on every set."""
     data = contents(TOPOLOGIES[:1], ("12",))

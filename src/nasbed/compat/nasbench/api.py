@@ -167,7 +167,11 @@ class NASBench:
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        rows = self._cache.find_many(self._space.canonical_codes(self._results.architecture_codes()))
+        codes = self._results.architecture_codes()
+        rows = self._cache.find_many(codes)
+        other = rows < 0
+        if other.any():
+            rows[other] = self._cache.find_many(self._space.canonical_codes(codes[other]))
         hashes = self._space.hashes(np.asarray(self._cache.codes))[rows]
         return dict(zip(hashes.tolist(), rows.tolist(), strict=True))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import multiprocessing
 import pickle
 import random
 from collections import Counter
@@ -377,3 +378,14 @@ def test_copied_nasbench_continues_with_the_same_answers(nasbench: api.NASBench,
         first, second = nasbench.query(spec), duplicate.query(spec)
         assert {key: str(value) for key, value in first.items()} == {key: str(value) for key, value in second.items()}
     assert list(duplicate.hash_iterator()) == list(nasbench.hash_iterator())
+
+
+def _in_child(nasbench: api.NASBench, spec: api.ModelSpec) -> tuple[float, str]:
+    return nasbench.query(spec)["training_time"], spec.hash_spec(OPS)
+
+
+@pytest.mark.thorough
+def test_objects_cross_into_spawned_children(nasbench: api.NASBench) -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        answer = pool.apply(_in_child, (nasbench, inception()))
+    assert answer == (nasbench.query(inception())["training_time"], INCEPTION_HASH)

@@ -233,7 +233,7 @@ def test_best_of_a_complete_folder_comes_from_its_tables_which_are_read_once(
     monkeypatch.setattr(type(space("nb201")), "size", len(TOPOLOGIES))
     for _ in range(2):
         best, accuracy = create(complete, "tss").find_best("cifar100", "test", hp="200")
-        assert (best, accuracy) == (before[0], pytest.approx(before[1], rel=1e-12))
+        assert best == before[0] and accuracy == pytest.approx(before[1], rel=1e-12)
         assert (tmp_path / f"{folder.name}.nasbed").is_dir()
         monkeypatch.setattr("nasbed.results.importing.import_tables", None)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from support.documentation import page_text
 from support.surrogates import write_evaluations
 
 SHORTER: dict[str, dict[str, str]] = {
+    "faq": {'recipe = load_recipe("small-nb201")': 'recipe = FEW_IMAGES(load_recipe("small-nb201"))'},
     "suites": {'budget="150ev"': 'budget="9ev"', "seeds=5": "seeds=1"},
     "surrogates": {
         "members=10, processes=4": "settings={'rounds': 5}",
@@ -47,12 +50,14 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
     monkeypatch.setattr(sys, "path", [*sys.path])
     table = write_evaluations(tmp_path / "my-table", count=300)
     arch = nasbed.space(table.about.space).sample(np.random.default_rng(0))
-    yield {"arch": arch, "SERIAL": SerialEngine()}
+    yield {"arch": arch, "SERIAL": SerialEngine(), "FEW_IMAGES": partial(replace, epoch_images=64)}
     for name in chain.from_iterable(PACKAGES.values()):
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("page", ["compat", "datasets", "networks", "python", "suites", "surrogates", "training"])
+@pytest.mark.parametrize(
+    "page", ["compat", "datasets", "faq", "networks", "python", "suites", "surrogates", "training"]
+)
 def test_python_of_a_page_runs(page: str, names: dict[str, Any]) -> None:
     for block in blocks(page):
         exec(block, names)

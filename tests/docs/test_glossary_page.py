@@ -23,6 +23,13 @@ def test_entry_is_one_or_two_sentences_with_a_link_to_its_page() -> None:
 
 def test_glossary_has_the_terms_of_the_field() -> None:
     expected = {"architecture", "cell", "space", "fidelity", "surrogate", "incumbent", "regret", "simulated wall clock"}
-    expected |= {"sparse Kendall tau", "rank-biased overlap", "zero-cost proxy", "one-shot", "weight sharing", "supernet"}
+    expected |= {
+        "sparse Kendall tau",
+        "rank-biased overlap",
+        "zero-cost proxy",
+        "one-shot",
+        "weight sharing",
+        "supernet",
+    }
     expected |= {"population training", "ceiling R²", "canonical form", "function of a cell", "warm start", "held-out"}
     assert expected <= {term for term, _ in ENTRIES}

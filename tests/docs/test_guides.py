@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
-from support.followed_pages import PageReader
+from support.followed_pages import PageFollower
 
 SHORTER: dict[str, dict[str, str]] = {
     "add-a-method": {"--seeds 20": "--seeds 1 --engine serial", "300ev": "30ev"},
@@ -29,7 +29,7 @@ SHORTER: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("page", sorted(SHORTER))
 def test_guide_can_be_followed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thorough: bool) -> None:
-    reader = PageReader(tmp_path, monkeypatch, exact=thorough)
+    reader = PageFollower(tmp_path, monkeypatch, exact=thorough)
     before = set(sys.modules)
     try:
         reader.follow(page, None if thorough else SHORTER[page])

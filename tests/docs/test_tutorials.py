@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.documentation import python_blocks
-from support.followed_pages import PageReader
+from support.followed_pages import PageFollower
 
 NOTEBOOKS = Path(__file__).parents[2] / "examples" / "notebooks"
 TWINS = {
@@ -34,4 +34,4 @@ def test_tutorial_has_the_code_of_its_notebook(page: str) -> None:
 def test_tutorial_shows_what_it_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The notebooks run in every run of the tests, with smaller numbers."""
     pytest.importorskip("pandas", reason="needs pandas: pip install 'nasbed[pandas]'")
-    PageReader(tmp_path, monkeypatch, exact=True).follow(page)
+    PageFollower(tmp_path, monkeypatch, exact=True).follow(page)

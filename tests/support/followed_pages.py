@@ -55,7 +55,7 @@ def fences(page: str, shorter: Mapping[str, str] | None = None) -> list[Fence]:
 
 
 @dataclass
-class PageReader:
+class PageFollower:
     """Follows a page in a folder.
 
     Args:

@@ -59,7 +59,7 @@ def test_total_time_that_a_dataset_uses_up_is_gone_for_the_next(tmp_path: Path) 
 
 
 def test_shipped_zeros_are_those_of_the_page_on_the_pinned_bytes() -> None:
-    """The table of docs/how-to/baselines.md; the tables of NAS-Bench-Unseen note the hash of the data they were trained on."""
+    """The table of docs/findings/cnn-baselines.md; the tables of NAS-Bench-Unseen note the hash of the data they were trained on."""
     accuracies = {"addnist": 93.48, "language": 87.15, "multnist": 93.32, "gutenberg": 38.53, "chesseract": 53.46}
     assert len(shipped_baselines()) == len(accuracies)
     for name, accuracy in accuracies.items():

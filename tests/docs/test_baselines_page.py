@@ -1,4 +1,4 @@
-"""docs/how-to/baselines.md has the accuracies that were measured, as the file of results has them."""
+"""docs/findings/cnn-baselines.md has the accuracies that were measured, as the file of results has them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def tables(page: str) -> list[str]:
 
 
 def test_page_has_what_was_measured_and_nothing_else() -> None:
-    page = page_text("baselines")
+    page = page_text("cnn-baselines")
     table, _ = tables(page)
     assert table.splitlines() == [row(result) for result in RESULTS]
     far = [line.split("|")[1].strip() for line in table.splitlines() if abs(float(line.split("|")[4])) > 3]
@@ -55,7 +55,7 @@ def test_page_has_what_was_measured_and_nothing_else() -> None:
 
 
 def test_page_has_the_trainings_that_were_changed() -> None:
-    page = page_text("baselines")
+    page = page_text("cnn-baselines")
     variants = [result for result in SHIPPED if result.model == "resnet18-kit"]
     variants += read_results([DOCS / "findings" / "data" / "unseen-resnet18-other.jsonl"])
     assert [result.model for result in variants] == ["resnet18-kit"] * 3 + ["resnet18"] * 2
@@ -74,7 +74,7 @@ def test_page_has_the_trainings_that_were_changed() -> None:
 
 
 def test_page_has_what_copies_of_games_do() -> None:
-    page = page_text("baselines")
+    page = page_text("cnn-baselines")
     plain, copied = read_results([DOCS / "findings" / "data" / "chesseract-copies.jsonl"])
     assert plain.training[1:2] == copied.training[1:2] == (32,) and plain.recipe == copied.recipe
     assert f"gives {copied.test_accuracy:.2f} % where ours gives {plain.test_accuracy:.2f}" in page

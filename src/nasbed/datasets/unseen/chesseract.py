@@ -15,7 +15,7 @@ class Chesseract(Chess):
 
 class ChesseractWithCopies(Chesseract):
     """The dataset without the search for copies. A game between two of the players is in both their files, so it can be
-    in the training and in the test part. It shows what that does to accuracies (docs/how-to/baselines.md)."""
+    in the training and in the test part. It shows what that does to accuracies (docs/findings/cnn-baselines.md)."""
 
     title = "Chesseract with copies"
     hygiene = ("game",)

@@ -1,4 +1,4 @@
-"""docs/datasheets/nas-bench-unseen.md says of the DARTS networks on unseen data what their tables say."""
+"""docs/findings/darts-on-unseen-data.md says of the DARTS networks on unseen data what their tables say."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nasbed.results.rows import concatenate
 from nasbed.results.store import Results
 from support.documentation import page_text
 
-PAGE = page_text("nas-bench-unseen")
+PAGE = page_text("darts-on-unseen-data")
 
 
 def test_page_has_the_facts_of_darts_on_unseen_data() -> None:
-    section = PAGE[PAGE.index("## DARTS networks on Language and Chesseract") :].replace("−", "-")
-    stated = {label: cells.split(" | ") for label, cells in re.findall(r"^\| ([^|]+?) \| (.*) \|$", section, re.M)}
+    rows_of_page = re.findall(r"^\| ([^|]+?) \| (.*) \|$", PAGE.replace("−", "-"), re.M)
+    stated = {label: cells.split(" | ") for label, cells in rows_of_page}
     surrogate = nasbed.load("snb-darts-cifar10-16-lgb-v2.0:mean")
     columns = count()
     first_codes = None

@@ -80,7 +80,7 @@ def test_a_dominated_training_is_not_on_the_frontier(tmp_path: Path) -> None:
 
 
 def test_cells_of_nas_bench_101_need_four_epochs(tmp_path: Path) -> None:
-    """As docs/findings/studies.md says; the same correlations as in docs/datasheets/darts.md up to test instead of validation."""
+    """As docs/findings/fidelity.md says; the same correlations as in docs/datasheets/darts.md up to test instead of validation."""
     mini = nasbed.load("nb101-mini-cifar10-16-v1.0")
     assert isinstance(mini, TabularBenchmark)
     study = fidelity_study(mini, resamples=50)

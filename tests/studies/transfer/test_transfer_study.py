@@ -102,7 +102,7 @@ def test_a_table_without_differences_is_refused(tmp_path: Path) -> None:
 
 
 def test_rankings_of_unseen_data_are_three_worlds(unseen: TransferStudy) -> None:
-    """Photographs and words rank alike, digits another way, chess the opposite: as docs/datasheets/nas-bench-unseen.md says."""
+    """Photographs and words rank alike, digits another way, chess the opposite: as docs/findings/transfer.md says."""
     assert unseen.architectures == 4_954 and unseen.by_function
     place = {dataset: index for index, dataset in enumerate(unseen.datasets)}
     corrected = unseen.ranks.corrected

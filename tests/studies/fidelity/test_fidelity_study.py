@@ -18,6 +18,7 @@ from nasbed.results.store import write_results
 from nasbed.studies.fidelity.page import fidelity_outcome, fidelity_table, write_fidelity_report
 from nasbed.studies.fidelity.study import fidelity_study
 from support.commands import run_command
+from support.documentation import page_text
 from support.result_samples import ACCURACY
 
 NB201 = nasbed.space("nb201")
@@ -85,6 +86,8 @@ def test_cells_of_nas_bench_101_need_four_epochs(tmp_path: Path) -> None:
     assert isinstance(mini, TabularBenchmark)
     study = fidelity_study(mini, resamples=50)
     assert [round(agreement.corrected, 2) for agreement in study.agreements] == [0.78, 0.86, 0.97]
+    assert "| 0.78 | 0.86 | 0.97 | 0.88 |" in page_text("fidelity")
+    assert {round(agreement.parameters, 2) for agreement in study.agreements} == {0.88}
     assert study.chosen is not None and study.chosen.training == "nb101-mini-cifar10-16-v1.0, 4 epochs"
     write_fidelity_report(study, tmp_path, formats=())
     numbers = json.loads((tmp_path / "numbers.json").read_text())

@@ -116,10 +116,12 @@ def run(
         scored = bars.add_task("scores", total=None, visible=False)
         names = [run_name(method, guide) for guide in guidance for method in methods]
         tasks = {name: bars.add_task(name, total=seeds) for name in names}
+        reported: set[tuple[str, str]] = set()
 
         def report_run(name: str, seed: int, error: str) -> None:
             bars.advance(tasks[name])
-            if error:
+            if error and (name, error) not in reported:  # the report names all seeds
+                reported.add((name, error))
                 typer.echo(f"{name}, seed {seed}: {error}{_traceback_of(out, name, seed)}", err=True)
 
         def report_start(needed: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sysconfig
 import traceback
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +22,11 @@ def place_of(error: BaseException) -> str:
 
 
 def with_place(text: str, error: BaseException) -> str:
-    """What is said of an error, with its :func:`place_of` in brackets."""
+    """What is said of an error, with the fields of nasbed's object that lacks an attribute, and with its
+    :func:`place_of` in brackets."""
+    obj = error.obj if isinstance(error, AttributeError) else None
+    if is_dataclass(obj) and type(obj).__module__.startswith("nasbed."):
+        text = f"{text}; it has {', '.join(field.name for field in fields(obj))}"
     place = place_of(error)
     return f"{text} ({place})" if place else text
 

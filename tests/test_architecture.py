@@ -476,11 +476,3 @@ def test_examples_run(
     monkeypatch.setattr(sys, "argv", [example])
     runpy.run_path(str(ROOT / "examples" / example), run_name="__main__")
     assert capsys.readouterr().out
-
-
-def test_readme_python_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every Python block of the README, one after the other, as a newcomer would paste them."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    assert blocks
-    monkeypatch.chdir(tmp_path)
-    exec("\n".join(blocks), {"__name__": "__main__"})

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nasbed.spaces import SearchSpace, list_spaces, space
     from nasbed.spaces.from_configspace import space_from_configspace
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Architecture": "nasbed.core.architecture",

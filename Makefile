@@ -1,5 +1,6 @@
 # make demo      set up, run the main job on the embedded default, write a report
 # make test      set up, check and test everything
+# make release   build the package, check it in an empty environment, print what to upload
 # make thorough  set up, test with every repetition: must pass before a release
 # make check     lint, format and types alone
 # make bench     speed, as ratios against what a user would call instead
@@ -23,6 +24,10 @@ test: check
 
 thorough: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --thorough
+
+.PHONY: release
+release: $(VENV)/.dev
+	$(BIN)/python tools/release.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check

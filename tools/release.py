@@ -50,7 +50,7 @@ def python_of(name: str) -> Path:
 def version() -> str:
     """The version of the package, which has its notes and its citation."""
     text = (ROOT / "src/nasbed/__init__.py").read_text(encoding="utf-8")
-    (number,) = re.findall(r'^__version__ = "(.+)"$', text, flags=re.MULTILINE)
+    number = str(*re.findall(r'^__version__ = "(.+)"$', text, flags=re.MULTILINE))
     for file, line in {"CHANGELOG.md": f"## [{number}] - ", "CITATION.cff": f"version: {number}\n"}.items():
         if line not in (ROOT / file).read_text(encoding="utf-8"):
             sys.exit(f"release: {file} has no line {line.strip()!r}; write it first")

@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 
 import nasbed
-from nasbed.cli import app
+from nasbed.cli import GUIDE, app
 from support.command_tree import commands
 from support.core_install import core_environment, hidden_modules
 
@@ -107,6 +107,12 @@ def test_links_are_absolute_and_lead_to_files() -> None:
         for start in (f"{base}/blob/main/", f"{base}/tree/main/", raw):
             if link.startswith(start):
                 assert (ROOT / link.removeprefix(start)).exists(), link
+
+
+def test_guide_of_the_command_leads_to_the_quickstart() -> None:
+    (address,) = re.findall(r"https://\S+", GUIDE)
+    base, _, heading = address.partition("#")
+    assert base == PROJECT["urls"]["Repository"] and f"\n## {heading.replace('-', ' ').capitalize()}\n" in README
 
 
 def test_versions_agree() -> None:

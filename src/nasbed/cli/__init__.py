@@ -83,7 +83,8 @@ nasbed: a test bed for neural architecture search. Three commands to begin with:
   nasbed run --out runs      compare three search methods on one of them, in seconds
   nasbed report runs         the comparison again, and its page: open runs/report.html
 
-nasbed doctor checks this installation. nasbed --help for everything."""
+nasbed doctor checks this installation. nasbed --help for everything.
+Your own method: https://github.com/nasbed/nasbed#sixty-seconds"""
 """What ``nasbed`` alone prints. Every command in it works on a core install."""
 
 

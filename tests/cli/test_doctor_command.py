@@ -18,7 +18,7 @@ from nasbed.core.packages import CORE, EXTRAS
 from support.commands import run_command
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-NOT_FEATURES = {"all", "dev"}
+NOT_FEATURES = {"all", "dev", "docs"}
 
 
 @pytest.fixture(autouse=True)

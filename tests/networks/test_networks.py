@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ torch = pytest.importorskip("torch", reason="needs torch")
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import nasbed  # noqa: E402
-from nasbed import networks  # noqa: E402
 from nasbed.core.architecture import Architecture  # noqa: E402
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, MissingDependency, UnknownName  # noqa: E402
 from nasbed.networks import NETWORKS, build  # noqa: E402
@@ -31,7 +29,6 @@ from nasbed.spaces.nb101.cell import compact  # noqa: E402
 from nasbed.spaces.nb101.costs import vertex_channels  # noqa: E402
 from nasbed.spaces.nb201 import NB201Skeleton  # noqa: E402
 from nasbed.spaces.transnas import TASKS, TransNASMacroSkeleton, TransNASSkeleton  # noqa: E402
-from support.documentation import page_text  # noqa: E402
 
 SMALL: dict[str, Any] = {
     "nb101": NB101Skeleton(channels=8, cells_per_stack=1),
@@ -366,9 +363,3 @@ def test_a_plug_in_space_adds_its_network(monkeypatch: pytest.MonkeyPatch) -> No
 def test_importing_networks_loads_no_torch() -> None:
     code = "import sys, nasbed.networks; print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
-
-
-def test_networks_public_names_are_the_documented_ones() -> None:
-    page = page_text("api")
-    documented = re.findall(r"^#### `nasbed\.networks\.(\w+)", page, flags=re.MULTILINE)
-    assert sorted(documented) == sorted(networks.__all__)

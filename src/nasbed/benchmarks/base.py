@@ -33,6 +33,9 @@ class Benchmark(ABC):
     ``_query_many`` to answer a batch faster than one by one. A benchmark that knows the means of its answers writes
     :meth:`expected`, :meth:`expected_many` or both: each is derived from the other. It is then judged by them where it
     has no test results, see :attr:`judge`.
+
+    Benchmarks can be pickled and deep-copied. A pickled table is its path and checksums: other processes need the
+    folder, and refuse it if the table changed.
     """
 
     name: str

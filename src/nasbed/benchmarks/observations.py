@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Observations:
     """The answer of ``query_many``. A value that was not measured is NaN here and omitted in the single observation.
-    ``values`` are looked up by a metric or by its key."""
+    ``values`` are looked up by a metric or by its key. An index gives a single
+    :class:`~nasbed.core.observation.Observation`."""
 
     space: str
     codes: NDArray[np.int64]

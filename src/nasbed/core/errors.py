@@ -31,7 +31,7 @@ MOST_LISTED = 12
 
 
 class NasbedError(Exception):
-    """The root of the tree above."""
+    """The root of all errors that nasbed raises on purpose. The docstring of ``nasbed.core.errors`` has the tree."""
 
 
 class InvalidArchitecture(NasbedError, ValueError):

@@ -74,7 +74,7 @@ _EXTRAS = (
     Extra("explorer", "nasbed explore, a benchmark in the browser", ("starlette", "uvicorn", "httptools")),
 )
 EXTRAS = {extra.name: extra for extra in _EXTRAS}
-"""The extras by name; ``all`` and ``dev`` bring no feature of their own."""
+"""The extras by name; ``all``, ``docs`` and ``dev`` bring no feature of their own."""
 
 
 def missing_packages(packages: Iterable[str]) -> list[str]:

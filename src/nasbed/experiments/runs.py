@@ -155,7 +155,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Runs:
-    """A set of runs on one benchmark."""
+    """A set of runs on one benchmark, the result of :func:`nasbed.compare`. A notebook shows the standings."""
 
     setup: Setup
     runs: Sequence[Run]
@@ -278,7 +278,7 @@ def load_setup(folder: str | Path) -> Setup:
 
 
 def load_runs(folder: str | Path) -> Runs:
-    """All runs that a folder holds."""
+    """All runs that a folder holds, as ``nasbed run`` and ``compare(…, out=folder)`` store them."""
     check_location("stored runs are a folder", folder)
     folder = Path(folder)
     setup, runs = load_setup(folder), []

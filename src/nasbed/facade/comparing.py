@@ -40,6 +40,7 @@ def compare(
     """Run search methods with many seeds on a benchmark, as ``nasbed run`` does.
 
     The result shows its standings in a notebook; ``plot()`` draws the regret, ``to_pandas()`` has every evaluation.
+    :func:`nasbed.experiments.compare.compare` also has engines, timeouts and callbacks.
 
     Args:
         benchmark: an id or a path that :func:`nasbed.load` takes, or what it returned.

@@ -34,6 +34,7 @@ class NetworkBuilder(Protocol):
 
 
 NETWORKS: Registry[NetworkBuilder] = Registry("network", group="nasbed.networks")
+"""The registry of builders by space. Packages add to it by entry points in the group ``nasbed.networks``."""
 NETWORKS.add_entries(
     "nasbed.networks",
     {

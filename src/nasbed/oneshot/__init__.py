@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nasbed.oneshot.spaces.base import SearchedSpace
 
 METHODS: Registry[type[OneShotMethod[Any]]] = Registry("one-shot method", group="nasbed.oneshot.methods")
+"""The registry of methods. Packages add to it by entry points in the group ``nasbed.oneshot.methods``."""
 _OWN_METHODS = {
     "darts": "darts:DartsMethod",
     "darts2": "darts2:Darts2",
@@ -34,6 +35,7 @@ _OWN_SETTINGS: dict[str, type[OneShotSettings]] = {BONSAI_NET: BonsaiSettings}
 """Those of methods here that have other settings than a supernet, known without torch."""
 
 SEARCHED_SPACES: Registry[SearchedSpace] = Registry("space with a supernet", group="nasbed.oneshot.spaces")
+"""The spaces that have a supernet. Packages add to them by entry points in the group ``nasbed.oneshot.spaces``."""
 SEARCHED_SPACES.add_entries(
     "nasbed.oneshot.spaces",
     {

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from nasbed.oneshot.trajectory import SearchEpoch
 
 StoppingRule = Callable[[Sequence[SearchEpoch]], SearchEpoch | None]
+"""From the epochs so far, the one whose architecture is taken, or None while the search goes on."""
 
 
 def skip_rule(epochs: Sequence[SearchEpoch], *, skips: int = 2) -> SearchEpoch | None:
@@ -32,6 +33,7 @@ def eigenvalue_rule(epochs: Sequence[SearchEpoch], *, window: int = 5, ratio: fl
 
 
 STOPPING_RULES: dict[str, StoppingRule] = {"skips": skip_rule, "eigenvalue": eigenvalue_rule}
+"""The rules that stop a search early, by name."""
 
 
 def stopped(epochs: Sequence[SearchEpoch], rule: StoppingRule) -> tuple[int, SearchEpoch] | None:

@@ -16,6 +16,7 @@ _NAMES = "params flops l2_norm grad_norm snip plain grasp fisher synflow jacov e
 """The built-in proxies, each a function in the module of its name; ``ntk_all`` stands beside ``ntk``."""
 
 PROXIES: Registry[Proxy] = Registry("proxy", group="nasbed.proxies")
+"""The registry of proxies. Packages add to it by entry points in the group ``nasbed.proxies``."""
 PROXIES.add_entries("nasbed.proxies", {name: f"{name}:{name}" for name in _NAMES.split()} | {"ntk_all": "ntk:ntk_all"})
 
 

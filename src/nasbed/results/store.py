@@ -52,7 +52,7 @@ Progress = Callable[[int], None]
 
 
 class Results:
-    """An opened results folder."""
+    """An opened table: the folder of results that :meth:`open` reads. ``about`` describes it."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder

@@ -32,7 +32,7 @@ SPACE_FAMILIES.add("bonsai", "nasbed.spaces.bonsai:bonsai_space")
 
 @cache
 def space(name: str) -> SearchSpace:
-    """The search space of that name; the same object each time.
+    """The search space of that name; the same object each time. An unknown name raises with the nearest matches.
 
     >>> space("nb201").size
     15625

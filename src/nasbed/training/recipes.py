@@ -10,6 +10,7 @@ from nasbed.core.registry import Registry
 from nasbed.training.recipe import Recipe
 
 RECIPES: Registry[Recipe] = Registry("recipe", group="nasbed.recipes")
+"""The registry of recipes. Packages add to it by entry points in the group ``nasbed.recipes``."""
 
 
 def _small(name: str, *, batch: int, skeleton: Mapping[str, Any] | None = None, note: str = "") -> Recipe:

@@ -1,6 +1,6 @@
 """The picture and the short animation of the explorer that the README shows.
 
-    python tools/explorer/record.py [--out docs]
+    python tools/explorer/record.py [--out docs/pictures]
 
 Serves NAS-Bench-201 with three searches, acts on the page in chromium as a reader would, and writes explorer.png and
 explorer.gif. Needs chromium, chromedriver, and Pillow, which comes with the extra `vision`.
@@ -127,7 +127,7 @@ def show(page: Page, view: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("docs"), help="folder of the pictures")
+    parser.add_argument("--out", type=Path, default=Path("docs/pictures"), help="folder of the pictures")
     out = parser.parse_args().out
     with tempfile.TemporaryDirectory() as folder, opened_page(Path(folder)) as page:
         show(page, f"{VIEW}&p=1")

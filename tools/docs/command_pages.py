@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from html import escape
 from typing import Any
 
 import typer
@@ -79,15 +80,15 @@ def _table(title: str, parameters: Iterable[Any], context: Any) -> str:
     rows = [f"| {title} | what it is |", "|---|---|"]
     for parameter in parameters:
         name, text = parameter.get_help_record(context)
-        rows.append(f"| `{_cell(name)}` | {_escaped(text).replace('|', chr(92) + '|')} |")
+        rows.append(f"| <code>{_in_table(escape(name))}</code> | {_in_table(_escaped(text))} |")
     return "\n".join(rows)
-
-
-def _cell(name: str) -> str:
-    return name.replace("|", "\\|")
 
 
 def _escaped(text: str) -> str:
     """Plain text as Markdown, in which commands in quotation marks and options are code."""
     text = text.replace("<", "&lt;").replace("*", "\\*").replace("  [", " [")
     return re.sub(r"'(nasbed[^']*)'|(?<![\w-])(--[a-z][a-z-]*)", lambda match: f"`{match[1] or match[2]}`", text)
+
+
+def _in_table(text: str) -> str:
+    return text.replace("|", "&#124;")

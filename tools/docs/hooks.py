@@ -1,7 +1,8 @@
-"""What mkdocs asks this project while it builds the site: pages of commands, links out of docs/, ``FOLDER/*``."""
+"""What mkdocs calls while it builds the site: pages of commands, links out of docs/, ``FOLDER/*``, captions."""
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import command_pages
 import outside_links
 
 COMMANDS = "reference/cli"
+_PICTURE = re.compile(r'<p>(?P<picture><img alt="(?P<text>[^"]*)" src="(?P<source>[^"]*)"[^>]*>)</p>')
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -34,6 +36,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return markdown
     source = Path(config.docs_dir) / page.file.src_uri
     return outside_links.rewritten(markdown, source, docs=Path(config.docs_dir), repository=config.extra["repository"])
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Show the text of a picture that stands alone below it, and the picture itself when it is clicked."""
+    return _PICTURE.sub(r'<figure><a href="\g<source>">\g<picture></a><figcaption>\g<text></figcaption></figure>', html)
 
 
 def _names(entries: Any) -> list[str]:

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "docs" / "gallery.md"
 PICTURES = ROOT / "docs" / "pictures"
 WORK = ROOT / "build" / "pictures"
-PAGE_WIDTH, PAGE_HEIGHT = 1100, 1390
+PAGE_WIDTH, PAGE_HEIGHT = 1200, 1420
 COLOURS = 128
 OF_THE_README = {"transfer.png": Path("transfer/figures/spearman.png"), "report.png": Path("demo/report.html")}
 """Pictures with a name of their own, and what they show."""

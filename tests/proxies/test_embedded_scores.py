@@ -74,6 +74,9 @@ def test_functions_of_unseen_data_are_scored_by_every_proxy(name: str) -> None:
     [
         ("nb101-mini-cifar10-16-v1.0", "collect-nb101", 2_532, 0),
         ("darts-chesseract-v1.0", "collect-darts-unseen", 1_076, 301),
+        ("darts-language-v1.0", "collect-darts-unseen", 1_076, 64),
+        ("darts-cifar10-16-v2.0", "collect-darts-12", 300, 48),
+        ("fbnet-cifar10-16-v1.0", "collect-fbnet", 200, 0),
     ],
 )
 def test_other_tables_are_scored_by_every_proxy(name: str, recipe: str, networks: int, singular: int) -> None:

@@ -71,7 +71,7 @@ def test_part_forwards_every_fact_of_the_whole() -> None:
     own = {"parts", "all_codes", "make_skeleton", "skeleton_settings", "counts", "configspace", "config_values"}
     own.add("designs")  # a list of the whole space need not lie inside
     own |= {"encoding_sizes", "encoded_points"}  # a part is no product of independent choices
-    built_on_forwarded = {"architecture", "texts", "config_parameters", "from_choices"}
+    built_on_forwarded = {"architecture", "texts", "config_parameters", "from_choices", "sample_config", "is_valid"}
     built_on_forwarded |= {"named_architecture", "unique_neighbors"}
     inherited = own | built_on_forwarded | {"validate", "codes", "architectures"}
     parent = space("nb201")

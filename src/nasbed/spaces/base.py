@@ -266,8 +266,9 @@ class SearchSpace(ABC):
         active parameters; nothing is repaired.
 
         >>> import nasbed
-        >>> [nasbed.space("nb201").is_valid(text) for text in ("|none~0|+|none~0|none~1|", "junk")]
-        [False, False]
+        >>> cell = "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|"
+        >>> [nasbed.space("nb201").is_valid(text) for text in (cell, "junk")]
+        [True, False]
         """
         try:
             self.validate(self.architecture(like))

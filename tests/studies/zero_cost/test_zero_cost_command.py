@@ -68,7 +68,7 @@ def test_zero_cost_refuses_bad_input_in_one_line_before_working(pair: tuple[str,
     scores, table = pair
     for arguments, words in (
         ((scores,), "scores and tables come in pairs"),
-        ((table, table), "scores are a file or, in the package, darts-cifar10-16"),
+        ((table, table), "scores are a file or, in the package, darts-chesseract-v1.0, "),
         ((scores, "no/such"), "no/such does not exist"),
         ((scores, table, "--top-percent", "0"), "more than 0 and at most 100 percent"),
         ((scores, table, "--top-percent", "0.1"), "ask for a larger --top-percent"),

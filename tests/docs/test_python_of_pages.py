@@ -23,6 +23,7 @@ from support.documentation import page_text
 from support.surrogates import write_evaluations
 
 SHORTER: dict[str, dict[str, str]] = {
+    "baselines": {'load_recipe("unseen"), seed=0': 'FEW_IMAGES(load_recipe("unseen")), seed=0'},
     "faq": {'recipe = load_recipe("small-nb201")': 'recipe = FEW_IMAGES(load_recipe("small-nb201"))'},
     "suites": {'budget="150ev"': 'budget="9ev"', "seeds=5": "seeds=1"},
     "surrogates": {
@@ -55,9 +56,11 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize(
-    "page", ["compat", "datasets", "faq", "networks", "python", "suites", "surrogates", "training"]
-)
+PAGES = ["baselines", "collecting", "compat", "datasets", "faq", "leaderboard", "networks", "python", "suites"]
+PAGES += ["surrogates", "training"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_python_of_a_page_runs(page: str, names: dict[str, Any]) -> None:
     for block in blocks(page):
         exec(block, names)

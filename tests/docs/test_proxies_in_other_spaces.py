@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import nasbed
+from nasbed.benchmarks import TabularBenchmark
 from nasbed.evaluation.proxies import task_of
 from nasbed.evaluation.ranking import spearman
 from nasbed.proxies import PROXIES
@@ -21,9 +22,15 @@ TABLES = (
 )
 
 
+def table_called(name: str) -> TabularBenchmark:
+    table = nasbed.load(name)
+    assert isinstance(table, TabularBenchmark)
+    return table
+
+
 def test_correlations_are_those_of_the_scores() -> None:
     """A network without a score is ranked last, as ``nasbed proxies evaluate`` does."""
-    tasks = [task_of(open_scores(name), nasbed.load(name)) for name in TABLES]
+    tasks = [task_of(open_scores(name), table_called(name)) for name in TABLES]
     assert [len(task) for task in tasks] == [2_532, 300, 1_076, 1_076, 200]
     always_positive, best_lowest = 0, 0.0
     for name in PROXIES.names():

@@ -31,7 +31,9 @@ SHORTER: dict[str, dict[str, str]] = {
     "page",
     [
         "add-a-method",
-        "add-a-proxy",
+        pytest.param(
+            "add-a-proxy", marks=pytest.mark.thorough
+        ),  # tests/proxies/test_proxy_scoring.py has the same steps
         pytest.param("add-a-space", marks=pytest.mark.thorough),  # tests/spaces/test_new_space.py goes the same way
     ],
 )

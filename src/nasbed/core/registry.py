@@ -64,10 +64,7 @@ class Registry(Generic[T]):
 
     def get(self, name: str) -> T:
         """The thing called ``name``, imported now if it was not before."""
-        if name not in self._entries:
-            self._load_plugins()
-        if name not in self._entries:
-            raise UnknownName(f"no {self.kind} is called {name!r}; {nearest(name, self._entries)}")
+        self.check(name)
         target = self._entries[name]
         if _is_entry_point(target):
             target = target.load()
@@ -75,6 +72,13 @@ class Registry(Generic[T]):
             target = import_target(target)
         self._entries[name] = target
         return cast(T, target)
+
+    def check(self, name: str) -> None:
+        """Raise unless something is called ``name``. Nothing is imported, so that a package it needs may be missing."""
+        if name not in self._entries:
+            self._load_plugins()
+        if name not in self._entries:
+            raise UnknownName(f"no {self.kind} is called {name!r}; {nearest(name, self._entries)}")
 
     def names(self, pattern: str = "*") -> list[str]:
         """Every id that matches a glob, sorted; plug-ins included, nothing imported."""

@@ -181,7 +181,7 @@ def resolved(
     elif scores is not None:
         result = replace(guidance, scores=str(scores.resolve()))
     else:
-        PROXIES.get(guidance.proxy)
+        PROXIES.check(guidance.proxy)
         if guidance.kind == "filter" or not dataset:
             images = "" if guidance.kind == "filter" else ", or the images to score on with --proxy-dataset"
             raise InvalidOption(

@@ -52,7 +52,7 @@ def baseline(
     from nasbed.networks.baselines import BASELINES
     from nasbed.training import load_recipe
 
-    BASELINES.get(network)
+    BASELINES.check(network)
     if not results:
         check_torch()
     recipe = load_recipe("unseen")

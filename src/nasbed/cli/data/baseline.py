@@ -63,7 +63,7 @@ def baseline(
     options.check_checkpoint(checkpoint, resume)
     if paper is not None:
         paper = tables.dataset_called(paper)
-    BASELINES.get(network)
+    BASELINES.check(network)
     check_torch()
     from nasbed.datasets.opening import open_dataset
     from nasbed.experiments.unseen.baseline import measured_baseline

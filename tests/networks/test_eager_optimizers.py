@@ -46,6 +46,22 @@ def test_eager_optimizer_moves_weights_as_torch_does_to_the_bit(kind: str, setti
     assert not all(torch.equal(*pair) for pair in zip(network.parameters(), weights[0], strict=True))
 
 
+def test_fused_sgd_takes_weights_whose_first_gradient_comes_late() -> None:
+    """As torch's SGD that is not fused; its fused one fails at the second step."""
+    settings = {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 1e-3}
+    moved = []
+    for kind in (torch.optim.SGD, eager_optimizers.FusedSGD):
+        weights = [nn.Parameter(torch.linspace(-1, 1, 5)) for _ in range(3)]
+        optimizer = kind(weights, **settings)
+        for chosen in ((0,), (1,), (0, 1), (2,), (0, 2)):
+            optimizer.zero_grad()
+            for place in chosen:
+                weights[place].pow(place + 2).sum().backward()
+            optimizer.step()
+        moved.append(torch.stack(weights))
+    torch.testing.assert_close(moved[1], moved[0], rtol=1e-6, atol=1e-7)
+
+
 def test_optimizers_of_recipes_survive_pickling() -> None:
     for recipe in ("small-nb201", "nb101"):
         network = nn.Linear(3, 2)

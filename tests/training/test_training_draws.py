@@ -108,6 +108,17 @@ def test_batches_are_cropped_mirrored_normalised_and_cut_out_as_drawn() -> None:
         assert labels[place] == dataset.train.labels[source]
 
 
+def test_batches_that_are_cut_together_are_the_same() -> None:
+    images = TrainingImages(datasets.load("digits"), RECIPE)
+    draws = epoch_draws(RECIPE, torch.from_numpy(epoch_words(3, 1, len(images))), images.side)
+    alone = [images.batch(draws, step * 32, 32) for step in range(11)]
+    for together in (1, 4, 32):
+        batches = list(images.epoch(draws, 11, 32, together=together))
+        assert len(batches) == 11
+        for batch, expected in zip(batches, alone, strict=True):
+            assert all(map(torch.equal, batch, expected))
+
+
 def test_images_validate_with_a_fifth_unless_the_recipe_says_otherwise() -> None:
     dataset = datasets.load("digits")
     images = TrainingImages(dataset, RECIPE)

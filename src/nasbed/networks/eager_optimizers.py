@@ -6,10 +6,12 @@ not load it, and are the same to the bit.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from inspect import unwrap
 from typing import Any
 
 import torch
+from torch import nn
 
 
 class EagerOptimizer(torch.optim.Optimizer):
@@ -24,6 +26,21 @@ class EagerOptimizer(torch.optim.Optimizer):
 
 class SGD(EagerOptimizer, torch.optim.SGD):
     step: Any = torch.no_grad()(unwrap(torch.optim.SGD.step))
+
+
+class FusedSGD(SGD):
+    """SGD in one pass over all weights, in which every weight starts with a velocity of zero.
+
+    Torch's own makes a velocity from the first gradient of a weight, and fails where a weight has its first gradient
+    after others have moved, as in a supernet of which each step trains a part.
+    """
+
+    def __init__(self, params: Iterable[nn.Parameter], **settings: Any) -> None:
+        super().__init__(params, fused=True, **settings)
+        for group in self.param_groups:
+            if group["momentum"]:
+                for weight in group["params"]:
+                    self.state[weight]["momentum_buffer"] = torch.zeros_like(weight)
 
 
 class Adam(EagerOptimizer, torch.optim.Adam):

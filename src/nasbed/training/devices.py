@@ -44,6 +44,18 @@ def set_chance(device: torch.device, seed: int) -> None:
 
 
 @contextmanager
+def coarse_products() -> Iterator[None]:
+    """Inside, a GPU rounds the factors of matrix products to TF32, as torch's default is for convolutions. Linear
+    layers of some ten million weights are several times as fast."""
+    previous = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = previous
+
+
+@contextmanager
 def threads_used(count: int) -> Iterator[None]:
     """Inside, torch computes on a CPU with ``count`` threads. The last bits of a result depend on their number; small
     networks are fastest with one."""

@@ -184,8 +184,7 @@ class _Training:
         seeds = step_words(self.seed, number, self.steps).tolist()
         losses = torch.zeros(self.steps, device=device)
         correct = torch.zeros(self.steps, dtype=torch.int64, device=device)
-        for place in range(self.steps):
-            batch = images.batch(draws, place * recipe.batch, recipe.batch)
+        for place, batch in enumerate(images.epoch(draws, self.steps, recipe.batch)):
             rate = self._rate(number * self.steps + place)
             step_seeds = (seeds[place][0], seeds[place][1])
             losses[place], correct[place] = self._step(batch, rate=rate, seeds=step_seeds)

@@ -8,7 +8,7 @@ from typing import Any, overload
 import torch
 from torch import Tensor, nn
 
-from nasbed.networks.eager_optimizers import SGD, EagerOptimizer
+from nasbed.networks.eager_optimizers import SGD, EagerOptimizer, FusedSGD
 from nasbed.training.recipe import Recipe
 
 
@@ -93,13 +93,13 @@ def recipe_optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimize
             epsilon=recipe.rmsprop_epsilon,
             weight_decay=recipe.weight_decay,
         )
-    return SGD(
+    sgd = FusedSGD if all(weight.is_cuda for weight in weights) else SGD
+    return sgd(
         weights,
         lr=recipe.learning_rate,
         momentum=recipe.momentum,
         nesterov=recipe.nesterov,
         weight_decay=recipe.weight_decay,
-        fused=all(weight.is_cuda for weight in weights) or None,
     )
 
 

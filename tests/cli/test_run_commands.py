@@ -192,7 +192,7 @@ def test_bad_methods_are_named_and_the_others_unharmed(table: str, bad: str, tmp
     names = ("Peeker", "Repeater", "Raiser", "Sleeper")
     listed = ",".join(["rs", *(f"{bad}:{name}" for name in names)])
     text = output_of("run", table, "--optimizers", listed, "--seeds", "2", "--budget", "30ev", "--timeout", "3", "--out",
-                str(out), "--processes", "2")  # fmt: skip
+                str(out), "--processes", "2", status=1)  # fmt: skip
     runs, page = load_runs(out), (out / "report.html").read_text()
     assert all(len(run) == 30 and not run.error for name in ("rs", "Repeater") for run in runs.of(name))
     assert all("no metric 'test_accuracy'" in run.error for run in runs.of("Peeker"))
@@ -228,8 +228,17 @@ def test_bad_methods_are_named_and_the_others_unharmed(table: str, bad: str, tmp
             assert f"2 ({len(numbers['errors'])} broke)" in in_terminal[method]
         repeated = "–" if numbers["repeated"] is None else f"{100 * numbers['repeated']:.0f} %"
         assert on_page[method][-1].strip() == repeated and in_terminal[method].rstrip().endswith(repeated)
-    reported = output_of("report", str(out))
+    reported = output_of("report", str(out), status=1)
     assert reported == text[text.index("method") :]
+
+
+def test_run_fails_for_a_method_without_a_finished_run(table: str, bad: str, tmp_path: Path) -> None:
+    common = ("--seeds", "10", "--budget", "10ev", "--engine", "serial")
+    arguments = ("run", table, "--optimizers", f"rs,{bad}:Peeker", *common, "--out", str(tmp_path / "out"))
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 1 and "Peeker has no finished run; the errors are above." in result.stderr
+    (row,) = re.findall(r"^rs .*$", result.stdout, re.MULTILINE)
+    assert "Peeker" not in row and (tmp_path / "out" / "report.html").is_file()
 
 
 def test_run_takes_one_method_settings_and_thinking_time(table: str, bad: str, tmp_path: Path) -> None:

@@ -50,11 +50,11 @@ def test_page_has_what_was_measured_and_nothing_else() -> None:
     page = page_text("cnn-baselines")
     table, others, _ = tables(page)
     assert table.splitlines() == [row(result) for result in RESULTS]
-    titles = {"alexnet": "AlexNet", "vgg16": "VGG16"}
+    titles = {"alexnet": "AlexNet", "vgg16": "VGG16", "resnext50": "ResNeXt", "mnasnet": "MNASNet"}
     rows = [row(result, titles[result.model]) for result in SHIPPED if result.model in titles]
     assert sorted(others.splitlines()) == sorted(rows)
     near = [line for line in (table + others).splitlines() if abs(float(line.split("|")[-4])) <= 3]
-    assert (len(near), len(RESULTS) + len(rows)) == (8, 11) and "**Eight of eleven trainings" in page
+    assert (len(near), len(RESULTS) + len(rows)) == (12, 24) and "**Twelve of 24 trainings of five CNNs" in page
     far = [line.split("|")[1].strip() for line in table.splitlines() if abs(float(line.split("|")[4])) > 3]
     assert far == ["Chesseract"] and "**Chesseract** is the one of ResNet-18 more than 3 points off" in page
 
@@ -83,6 +83,23 @@ def test_page_has_what_copies_of_games_do() -> None:
     plain, copied = read_results([DOCS / "findings" / "data" / "chesseract-copies.jsonl"])
     assert plain.training[1:2] == copied.training[1:2] == (32,) and plain.recipe == copied.recipe
     assert f"gives {copied.test_accuracy:.2f} % where ours gives {plain.test_accuracy:.2f}" in page
+
+
+def test_page_has_what_the_averages_of_mnasnet_do() -> None:
+    page = page_text("cnn-baselines")
+    slow, fresh = read_results([DOCS / "findings" / "data" / "unseen-mnasnet-averages.jsonl"])
+    assert slow.train_loss == fresh.train_loss and slow.train_loss is not None  # the same weights
+    assert (slow.recipe.get("norm_momentum"), fresh.recipe["norm_momentum"]) == (None, 0.1)
+    assert dict(fresh.recipe) == load_recipe(DOCS.parent / "campaigns" / "unseen-fresh-averages.toml").settings()
+    rows = [
+        f"{result.test_accuracy:.2f} | {result.validation_accuracy:.2f} | {result.train_loss:.3f} |"
+        for result in (slow, fresh)
+    ]
+    shown = re.findall(r"^\| 0\.(?:0003|1), as in .*? \| (.*)$", page, re.MULTILINE)
+    assert shown == rows
+    losses = {result.dataset: result.train_loss or 0.0 for result in SHIPPED if result.model == "mnasnet"}
+    assert all(losses[name] < 0.2 for name in ("addnist", "language", "multnist"))
+    assert f"{losses['gutenberg']:.2f} and {losses['chesseract']:.2f} nats" in page
 
 
 def test_measured_are_whole_trainings_by_the_papers_protocol() -> None:

@@ -56,7 +56,7 @@ def test_fused_sgd_takes_weights_whose_first_gradient_comes_late() -> None:
         for chosen in ((0,), (1,), (0, 1), (2,), (0, 2)):
             optimizer.zero_grad()
             for place in chosen:
-                weights[place].pow(place + 2).sum().backward()
+                weights[place].pow(place + 2).sum().backward()  # type: ignore[no-untyped-call]
             optimizer.step()
         moved.append(torch.stack(weights))
     torch.testing.assert_close(moved[1], moved[0], rtol=1e-6, atol=1e-7)

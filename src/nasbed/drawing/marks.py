@@ -9,7 +9,7 @@ from typing import Any, Final
 import altair as alt
 import numpy as np
 
-from nasbed.drawing.palette import COLOURS, FAINT
+from nasbed.drawing.palette import COLOURS, DASHES, FAINT
 from nasbed.drawing.themes import READER
 from nasbed.evaluation.landscape import BinnedMean, GroupMeans
 
@@ -22,6 +22,7 @@ DIVERGING: Final = "blueorange"
 """Colour maps that are readable with any colour vision; the first also in grey."""
 DASHED: Final[dict[str, Any]] = {"color": FAINT, "strokeDash": [4, 3]}
 """The look of a line to compare with."""
+SHAPES: Final = ("circle", "square", "triangle-up")
 
 
 def inline(rows: Sequence[dict[str, Any]]) -> Any:
@@ -34,6 +35,24 @@ def series(names: Sequence[str], field: str, title: str | None) -> Any:
     colour = alt.Color(f"{field}:N", sort=list(names), title=title)
     colour = colour.scale(domain=list(names), range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     return colour.legend(symbolOpacity=1) if len(names) > 1 else colour.legend(None)
+
+
+def shapes(names: Sequence[str], field: str, title: str | None) -> Any:
+    """A shape of points per name, beside :func:`series`: another one where its colours begin again."""
+    shape = alt.Shape(f"{field}:N", sort=list(names), title=title)
+    shape = shape.scale(domain=list(names), range=[_again(SHAPES, place) for place in range(len(names))])
+    return shape.legend(symbolOpacity=1) if len(names) > 1 else shape.legend(None)
+
+
+def dashes(names: Sequence[str], field: str, title: str | None) -> Any:
+    """A kind of line per name, beside :func:`series`: another one where its colours begin again."""
+    dash = alt.StrokeDash(f"{field}:N", sort=list(names), title=title)
+    dash = dash.scale(domain=list(names), range=[list(_again(DASHES, place)) for place in range(len(names))])
+    return dash.legend(symbolOpacity=1) if len(names) > 1 else dash.legend(None)
+
+
+def _again(looks: Sequence[Any], place: int) -> Any:
+    return looks[place // len(COLOURS) % len(looks)]
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -128,10 +128,15 @@ class ComparisonSummary:
         return sorted(self.methods, key=place)
 
     def beats(self, method: str) -> list[str]:
-        """The methods that it is significantly better than, best first, by Wilcoxon's test with Holm's correction."""
+        """The methods that it is significantly better than, best first, by Wilcoxon's test with Holm's correction. One
+        that broke in every run is not beaten: it did not take part."""
         row = {summary.method: i for i, summary in enumerate(self.methods)}
         better = (self.holm < LEVEL) & (self.superiority > 0.5)
-        return [summary.method for summary in self.standings() if better[row[method], row[summary.method]]]
+        return [
+            summary.method
+            for summary in self.standings()
+            if summary.finished and better[row[method], row[summary.method]]
+        ]
 
     @property
     def can_tell(self) -> bool:

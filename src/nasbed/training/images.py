@@ -78,7 +78,7 @@ class TrainingImages:
         together = together or (AT_ONCE if self.labels.is_cuda else 1)
         for first in range(0, steps, together):
             images, labels = self.batch(draws, first * size, min(together, steps - first) * size)
-            yield from zip(images.split(size), labels.split(size), strict=True)
+            yield from zip(torch.split(images, size), torch.split(labels, size), strict=True)
 
     def _cropped(self, draws: EpochDraws) -> Tensor:
         """A window of each image with its border of zeros."""

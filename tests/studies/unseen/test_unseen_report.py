@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from nasbed.drawing.marks import dashes, series, shapes
 from nasbed.experiments.unseen.results import UnseenResult
+from nasbed.studies.unseen.figures import unseen_figures
 from nasbed.studies.unseen.page import write_unseen_report
 from nasbed.studies.unseen.study import unseen_study
 from nasbed.studies.unseen.tables import cell_text, outcome, unseen_tables
@@ -47,6 +49,33 @@ def test_outcome_says_what_is_far_what_is_short_and_what_is_missing() -> None:
     assert "resnet18-kit on AddNIST (1 seed): +4.42 points" in text
     assert "500 + 100 + 100 images, the paper has 45 000 + 15 000 + 10 000" in text
     assert "not measured on any dataset: AlexNet, VGG16" in text and "some of these had 4" in text
+
+
+def test_curves_are_means_of_the_epochs_that_all_trainings_validated(tmp_path: Path) -> None:
+    trainings = [
+        result("addnist", "vgg16", 0, 91.0, validated={"1": 20.0, "2": 40.0, "10": 90.0}),
+        result("addnist", "vgg16", 1, 92.0, validated={"2": 50.0, "1": 30.0, "10": None}),
+        result("addnist", "resnet18", 0, 92.0, validated={"64": 91.0}),
+    ]
+    study = unseen_study(trainings)
+    assert list(study.cells["addnist", "vgg16"].curve.items()) == [(1, 25.0), (2, 45.0)]
+    write_unseen_report(study, tmp_path / "new", formats=("svg",))
+    check_page(tmp_path / "new" / "report.html")
+    assert (tmp_path / "new" / "figures" / "curves.svg").is_file()
+    chart = unseen_figures(study)["curves"].to_dict()
+    (panel,) = chart["concat"]
+    guess, lines = (chart["datasets"][layer["data"]["name"]] for layer in panel["layer"])
+    assert panel["title"] == "AddNIST" and guess == [{"accuracy": 5.0}]
+    assert [(row["model"], row["epoch"], row["accuracy"]) for row in lines] == [("vgg16", 1, 25.0), ("vgg16", 2, 45.0)]
+
+
+def test_models_that_share_a_colour_differ_in_shape() -> None:
+    """The palette has eight colours; a table of the paper has more models."""
+    names = [f"model-{place}" for place in range(11)]
+    for looks in (shapes(names, "model", None), dashes(names, "model", None)):
+        kinds = [str(kind) for kind in looks.to_dict()["scale"]["range"]]
+        colours = series(names, "model", None).to_dict()["scale"]["range"]
+        assert len(kinds) == 11 and len(set(zip(colours, kinds, strict=True))) == 11 > len(set(colours))
 
 
 @pytest.mark.parametrize("measured", [True, False])

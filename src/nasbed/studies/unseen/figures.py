@@ -7,8 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from nasbed.drawing.marks import Chart, inline, series
+from nasbed.drawing.marks import Chart, inline, series, shapes
 from nasbed.drawing.palette import BAND, COLOURS, FAINT
+from nasbed.studies.unseen.curves import curves_chart
 from nasbed.studies.unseen.random_baseline import ChanceComparison
 from nasbed.studies.unseen.study import LARGE, UnseenStudy
 
@@ -18,10 +19,13 @@ PANEL_WIDTH, PANEL_ROW = 300, 22
 
 def unseen_figures(study: UnseenStudy) -> dict[str, Chart]:
     """``best`` is table 3 as a figure. ``published-measured`` exists with measurements of the paper's models,
-    ``found-chance`` with random architectures to compare with."""
+    ``curves`` with trainings that were validated epoch by epoch, ``found-chance`` with random architectures to compare
+    with."""
     figures = {"best": _best_chart(study)}
     if any(cell.published is not None for cell in study.cells.values()):
         figures["published-measured"] = _published_chart(study)
+    if (chart := curves_chart(study)) is not None:
+        figures["curves"] = chart
     if (chart := found_chart(study)) is not None:
         figures["found-chance"] = chart
     return figures
@@ -43,11 +47,11 @@ def _published_chart(study: UnseenStudy) -> Chart:
         if cell.difference is not None
     ]
     models = list(dict.fromkeys(row["model"] for row in rows))
-    colour = series(models, "model", None)
-    return alt.hconcat(_scatter(rows, colour), _differences(study, rows, models, colour), spacing=32)
+    looks = series(models, "model", None), shapes(models, "model", None)
+    return alt.hconcat(_scatter(rows, looks), _differences(study, rows, models, looks), spacing=32)
 
 
-def _scatter(rows: list[dict[str, Any]], colour: Any) -> Chart:
+def _scatter(rows: list[dict[str, Any]], looks: tuple[Any, Any]) -> Chart:
     values = [row[key] for row in rows for key in ("published", "mean")]
     low, high = max(0.0, min(values) - 6), min(100.0, max(values) + 6)
     scale = alt.Scale(domain=[low, high], nice=False)
@@ -62,12 +66,12 @@ def _scatter(rows: list[dict[str, Any]], colour: Any) -> Chart:
     layers = [
         line.mark_area(color=BAND, clip=True).encode(x("x"), y("below"), alt.Y2("above:Q")),
         line.mark_line(color=FAINT, strokeDash=[4, 3], strokeWidth=1).encode(x("x"), y("y")),
-        alt.Chart(inline(rows)).mark_point(filled=True, size=60, opacity=1).encode(x("published"), y("mean"), colour),
+        alt.Chart(inline(rows)).mark_point(filled=True, size=60, opacity=1).encode(x("published"), y("mean"), *looks),
     ]
     return alt.layer(*layers).properties(width=SIDE - 60, height=SIDE - 60)
 
 
-def _differences(study: UnseenStudy, rows: list[dict[str, Any]], models: list[str], colour: Any) -> Chart:
+def _differences(study: UnseenStudy, rows: list[dict[str, Any]], models: list[str], looks: tuple[Any, Any]) -> Chart:
     order = [title for title in study.paper.datasets.values() if title in {row["dataset"] for row in rows}]
     span = max(LARGE + 1, *(abs(row[key]) for row in rows for key in ("low", "high")))
 
@@ -76,14 +80,14 @@ def _differences(study: UnseenStudy, rows: list[dict[str, Any]], models: list[st
         return alt.X(f"{field}:Q", title=title).scale(domain=[-span, span], nice=True)
 
     base = alt.Chart(inline(rows)).encode(
-        alt.Y("dataset:N", title=None, sort=order), alt.YOffset("model:N", sort=models), colour
+        alt.Y("dataset:N", title=None, sort=order), alt.YOffset("model:N", sort=models), looks[0]
     )
     band = alt.Chart(inline([{"below": -LARGE, "above": LARGE, "zero": 0}]))
     layers = [
         band.mark_rect(color=BAND).encode(x("below"), alt.X2("above:Q")),
         band.mark_rule(color=FAINT, strokeDash=[4, 3]).encode(x("zero")),
         base.mark_rule().encode(x("low"), alt.X2("high:Q")),
-        base.mark_point(filled=True, size=60, opacity=1).encode(x("difference")),
+        base.mark_point(filled=True, size=60, opacity=1).encode(x("difference"), looks[1]),
     ]
     height = max(SIDE - 60, len(order) * (14 + 12 * len(models)))
     return alt.layer(*layers).properties(width=SIDE - 60, height=height)

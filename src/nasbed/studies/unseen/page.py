@@ -32,6 +32,10 @@ FOUND = (
     "A point is the mean of a found architecture over its trainings, with one standard deviation. Ticks are random "
     "architectures of the same space, trained alike. Each dataset has its own axis."
 )
+CURVES = (
+    "The accuracy on the validation images after each epoch, the mean over trainings. A line that falls memorises; one "
+    "that stays at the guess, dashed, learns late or keeps its averages too long. Each dataset has its own axis."
+)
 BEST = "Filled: table 3. Rings: the best that was measured here of the same kind. The tick is a guess."
 
 
@@ -44,6 +48,8 @@ def write_unseen_report(study: UnseenStudy, folder: str | Path, *, formats: Iter
         sections.append(Section("Published against measured", {}, text=COMPARED, blocks=compared))
     for title, table in unseen_tables(study).items():
         sections.append(Section(title, {}, blocks=[table_block(table), Paragraph(KEY, "caption")]))
+    if "curves" in charts:
+        sections.append(Section("Epoch by epoch", {}, text=CURVES, blocks=[figure("curves")]))
     if lines := budget_lines(study):
         sections.append(Section("Settings of the NAS methods", {}, blocks=paragraphs(lines)))
     if (table_found := found_table(study)) is not None:

@@ -24,7 +24,7 @@ class ResultCell:
 
     For a NAS method, ``architectures`` counts the architectures found, ``search`` has the settings of the search and
     ``skeleton`` those of the trained network; ``preset`` is as in its results. ``shipped`` says that the measurement
-    came with nasbed.
+    came with nasbed. ``curve`` is the mean validation accuracy after each epoch, where it was measured.
     """
 
     dataset: str
@@ -41,6 +41,7 @@ class ResultCell:
     skeleton: Mapping[str, Any] = field(default_factory=dict)
     preset: Mapping[str, Any] = field(default_factory=dict)
     shipped: bool = False
+    curve: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def difference(self) -> float | None:
@@ -176,10 +177,22 @@ def unseen_study(
             skeleton=group[0].recipe.get("skeleton", {}),
             preset=group[0].preset,
             shipped=key not in replaced,
+            curve=mean_curve(converged),
         )
     for name, count in absent.items():
         notes.append(f"{name}, {count} result{'s' if count > 1 else ''}: not in the paper's tables")
     return UnseenStudy(paper, cells, tuple(notes), tuple(chance_comparisons(results)), (len(shipped), len(own)))
+
+
+def mean_curve(results: Sequence[UnseenResult]) -> dict[int, float]:
+    """The mean validation accuracy over trainings after each epoch that all of them validated, in order."""
+    curves = [{int(epoch): value for epoch, value in result.validated.items()} for result in results]
+    by_epoch = {epoch: [curve.get(epoch) for curve in curves] for epoch in sorted(curves[0])}
+    return {
+        epoch: fmean(value for value in values if value is not None)
+        for epoch, values in by_epoch.items()
+        if None not in values
+    }
 
 
 def _check_epochs(results: Sequence[UnseenResult], epochs: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from importlib.util import find_spec
 from subprocess import PIPE
 from typing import Any
@@ -66,6 +67,27 @@ def test_baseline_takes_every_image_of_the_paper(name: str) -> None:
         with shapes_only(), torch.no_grad():
             network = baseline(name, classes=7, channels_in=channels, image=(height, width))
             assert network(torch.empty(2, channels, height, width)).shape == (2, 7)
+
+
+@needs_torchvision
+def test_densenet_with_growing_blocks_is_torchvisions_with_fewer_additions() -> None:
+    from nasbed.networks.baselines.densenet import with_growing_blocks
+
+    models = import_torchvision().models
+    torch.manual_seed(0)
+    plain = models.DenseNet(growth_rate=4, block_config=(5, 6), num_init_features=8, num_classes=3)
+    grown = with_growing_blocks(deepcopy(plain))
+    assert list(grown.state_dict()) == list(plain.state_dict())
+    images = torch.randn(4, 3, 32, 32)
+    results, additions = [], []
+    for network in (plain, grown):
+        with torch.profiler.profile() as profile:
+            network(images).square().sum().backward()
+        results.append([*(weight.grad for weight in network.parameters()), *network.buffers()])
+        additions.append(sum(entry.count for entry in profile.key_averages() if entry.key == "aten::add_"))
+    for ours, theirs in zip(results[1], results[0], strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+    assert additions[0] - additions[1] >= (10 + 15) - (4 + 5)  # n (n - 1) / 2 sums in each block, then n - 1
 
 
 @pytest.mark.parametrize("name", named(large=("densenet161",)))

@@ -34,7 +34,7 @@ BASELINES.add_entries(
         "vgg16": "baselines.vision:VGG16",
         "convnext-base": "baselines.vision:CONVNEXT_BASE",
         "mnasnet": "baselines.vision:MNASNET",
-        "densenet161": "baselines.vision:DENSENET161",
+        "densenet161": "baselines.densenet:densenet161",
         "resnext50": "baselines.vision:RESNEXT50",
     },
 )

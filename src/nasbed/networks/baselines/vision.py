@@ -37,7 +37,6 @@ ALEXNET = FromTorchvision("alexnet", first="features.0")
 VGG16 = FromTorchvision("vgg16", first="features.0")
 CONVNEXT_BASE = FromTorchvision("convnext_base", first="features.0.0")
 MNASNET = FromTorchvision("mnasnet1_0", first="layers.0")
-DENSENET161 = FromTorchvision("densenet161", first="features.conv0")
 RESNEXT50 = FromTorchvision("resnext50_32x4d", first="conv1")
 
 

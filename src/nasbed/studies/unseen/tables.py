@@ -16,9 +16,11 @@ from nasbed.studies.unseen.random_baseline import ChanceComparison, comparison_t
 from nasbed.studies.unseen.study import LARGE, ResultCell, UnseenStudy
 
 MARK = "*"
+WHOLE = 64
+"""The epochs of a training in the paper."""
 KEY = (
-    f"here: mean ± standard deviation over trainings [trainings × epochs, s: epochs of the search before, p: by a "
-    f"preset]; {MARK} more than {LARGE:g} points from the published; {MISSING} not measured"
+    f"here: one training of {WHOLE} epochs, or mean ± standard deviation over trainings [trainings × epochs, s: epochs "
+    f"of the search before, p: by a preset]; {MARK} more than {LARGE:g} points from the published; {MISSING} not measured"
 )
 FOUND_KEY = "epochs: of search + of training; random: mean ± standard deviation over that many random architectures"
 
@@ -76,14 +78,16 @@ def _best(study: UnseenStudy) -> NumberTable:
 
 
 def cell_text(cell: ResultCell | None, *, marked: bool = True) -> str:
-    """A measured accuracy: mean, deviation, seeds and epochs, with a mark where it is far from the published one."""
+    """A measured accuracy: mean, deviation, seeds and epochs, with a mark where it is far from the published one. One
+    training by the paper's protocol is a number alone."""
     if cell is None:
         return MISSING
     deviation = f" ± {cell.std:.2f}" if cell.std is not None else ""
     mark = MARK if marked and cell.large else ""
     search = f" s{cell.search['epochs']}" if "epochs" in cell.search else ""
     preset = " p" if cell.preset else ""
-    return f"{cell.mean:.2f}{deviation} [{len(cell.seeds)}×{cell.epochs}{search}{preset}]{mark}"
+    budget = f" [{len(cell.seeds)}×{cell.epochs}{search}{preset}]"
+    return f"{cell.mean:.2f}{deviation}{'' if budget == f' [1×{WHOLE}]' else budget}{mark}"
 
 
 def outcome(study: UnseenStudy) -> list[str]:
@@ -97,7 +101,7 @@ def outcome(study: UnseenStudy) -> list[str]:
             f"The mean absolute difference is {sum(apart) / len(apart):.2f} points; {len(cells) - len(large)} of "
             f"{len(cells)} are within {LARGE:g}."
         )
-        lines += [f"{_cell_name(study, cell)}: {cell.difference:+.2f} points from the published." for cell in large]
+        lines += _far_lines(study, large)
     for heading, titles in (("table 1", study.paper.cnn_titles), ("table 2", study.paper.nas_titles)):
         absent = [title for column, title in titles.items() if not study.measured([column])]
         if absent:
@@ -107,14 +111,23 @@ def outcome(study: UnseenStudy) -> list[str]:
     ]
     if absent:
         lines.append(f"Datasets on which nothing was measured: {', '.join(absent)}.")
-    short = sorted({cell.epochs for cell in cells if cell.epochs < 64})
+    short = sorted({cell.epochs for cell in cells if cell.epochs < WHOLE})
     if short:
-        lines.append(f"The paper trains for 64 epochs; some of these had {', '.join(map(str, short))}.")
+        lines.append(f"The paper trains for {WHOLE} epochs; some of these had {', '.join(map(str, short))}.")
     for cell in cells:
         expected = study.paper.images[cell.dataset]
         if cell.images and cell.images != expected:
             lines.append(f"{_cell_name(study, cell)}: {_parts(cell.images)} images, the paper has {_parts(expected)}.")
     return lines
+
+
+def _far_lines(study: UnseenStudy, large: Sequence[ResultCell]) -> list[str]:
+    """A line for each model that is far from the published accuracies, in this order of its cells."""
+    by_model: dict[str, list[str]] = {}
+    for cell in large:
+        text = f"{cell.difference:+.2f} on {study.paper.datasets[cell.dataset]} ({_count_text(cell)})"
+        by_model.setdefault(cell.model, []).append(text)
+    return [f"{model}, points from the published: {', '.join(texts)}." for model, texts in by_model.items()]
 
 
 def _coverage(study: UnseenStudy, cells: Sequence[ResultCell]) -> str:
@@ -285,5 +298,9 @@ def _parts(counts: Sequence[int]) -> str:
 
 
 def _cell_name(study: UnseenStudy, cell: ResultCell) -> str:
+    return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({_count_text(cell)})"
+
+
+def _count_text(cell: ResultCell) -> str:
     count, unit = len(cell.seeds), "training" if cell.search else "seed"
-    return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({count} {unit}{'s' if count > 1 else ''})"
+    return f"{count} {unit}{'s' if count > 1 else ''}"

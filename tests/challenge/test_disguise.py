@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -58,7 +59,9 @@ def test_submission_written_to_identify_its_dataset_fails_to(
     np.testing.assert_array_equal(np.load(folder / "predictions.npy"), np.load(data / "test_y.npy"))
     key = json.loads((folder / "key.json").read_text())
     assert (key["dataset"], key["codename"]) == ("Wombatseract", result.codename)
-    assert result.codename in codenames() and sorted(key["class_numbers"]) == list(range(CLASSES))
+    assert re.fullmatch(rf"({'|'.join(codenames())})-\d{{4}}", result.codename) and sorted(
+        key["class_numbers"]
+    ) == list(range(CLASSES))
     assert [path.stat().st_mode & 0o077 for path in (runs / "organiser.key", folder / "key.json")] == [0, 0]
 
 
@@ -79,6 +82,8 @@ def test_disguise_is_undone_by_its_inverse() -> None:
 
 def test_disguise_differs_by_submission_and_dataset_and_repeats_for_the_organiser(tmp_path: Path) -> None:
     datasets = [open_contest_data(write_dataset(tmp_path / f"data{number}")) for number in range(6)]
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "organiser.key").write_text("5a" * 32)  # of other secrets one in 200 draws a codename twice
     secret = organiser_secret(tmp_path / "runs")
     drawn, orders = [], set()
     for number in range(20):
@@ -87,7 +92,7 @@ def test_disguise_differs_by_submission_and_dataset_and_repeats_for_the_organise
             orders.add(tuple(data.name for data in running_order("full", secret, entry, datasets)))
             assert drawn[-1] == draw_disguise("full", organiser_secret(tmp_path / "runs"), entry, datasets[-1])
             assert drawn[-1] != draw_disguise("full", organiser_secret(tmp_path / "other"), entry, datasets[-1])
-    assert len({disguise.seed for disguise in drawn}) == 120 and len({item.codename for item in drawn}) > 50
+    assert len({disguise.seed for disguise in drawn}) == 120 and len({item.codename for item in drawn}) == 120
     assert len(orders) > 10
     names = {UNSEEN.get(name)().title for name in UNSEEN}
     assert len(names) == 8 and not names & set(codenames())

@@ -23,6 +23,8 @@ DISGUISES = {
     "full": "a codename, images in another order, classes under other numbers, nothing else of the dataset",
     "none": "the dataset's own codename and benchmark, arrays as they are in the files",
 }
+NUMBERS = 10_000
+"""Names alone are few: of eight datasets two would share one in every fifth submission."""
 STREAMS = {"classes": 0, "train": 1, "valid": 2, "test": 3}
 """Each permutation has its own random numbers."""
 
@@ -88,8 +90,8 @@ def draw_disguise(kind: str, secret: bytes, submission: Submission, data: Contes
     if kind == "none":
         return Disguise(kind, str(data.metadata.get("codename", data.name)), 0, data.classes)
     digest = _draw(secret, "disguise", submission, data)
-    names = codenames()
-    codename = names[int.from_bytes(digest[:8]) % len(names)]
+    number, name = divmod(int.from_bytes(digest[:8]), len(codenames()))
+    codename = f"{codenames()[name]}-{number % NUMBERS:04}"
     return Disguise(kind, codename, int.from_bytes(digest[8:24]), data.classes)
 
 

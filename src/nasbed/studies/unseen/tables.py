@@ -20,7 +20,8 @@ WHOLE = 64
 """The epochs of a training in the paper."""
 KEY = (
     f"here: one training of {WHOLE} epochs, or mean ± standard deviation over trainings [trainings × epochs, s: epochs "
-    f"of the search before, p: by a preset]; {MARK} more than {LARGE:g} points from the published; {MISSING} not measured"
+    f"of the search before, p: by a preset]; {MARK} more than {LARGE:g} points from the published; {MISSING} not "
+    "measured"
 )
 FOUND_KEY = "epochs: of search + of training; random: mean ± standard deviation over that many random architectures"
 

@@ -85,8 +85,8 @@ def test_densenet_with_growing_blocks_is_torchvisions_with_fewer_additions() -> 
             network(images).square().sum().backward()
         results.append([*(weight.grad for weight in network.parameters()), *network.buffers()])
         additions.append(sum(entry.count for entry in profile.key_averages() if entry.key == "aten::add_"))
-    for ours, theirs in zip(results[1], results[0], strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+    for grown_value, plain_value in zip(results[1], results[0], strict=True):
+        torch.testing.assert_close(grown_value, plain_value, rtol=1e-4, atol=1e-5)
     assert additions[0] - additions[1] >= (10 + 15) - (4 + 5)  # n (n - 1) / 2 sums in each block, then n - 1
 
 

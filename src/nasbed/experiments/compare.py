@@ -4,114 +4,30 @@ from __future__ import annotations
 
 import logging
 import platform
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import nasbed
-from nasbed.benchmarks.base import Benchmark
 from nasbed.benchmarks.catalog import load
-from nasbed.core.errors import BadFile, InvalidOption, MissingDependency, NasbedError
-from nasbed.core.execution import Engine, LocalEngine, SerialEngine
+from nasbed.core.execution import Engine, LocalEngine
 from nasbed.core.execution.journal import check_same_inputs
-from nasbed.core.tracebacks import whole_traceback
 from nasbed.experiments.budget import Budget
-from nasbed.experiments.guidance import Guidance, guided, resolved, score_pools
+from nasbed.experiments.comparison_checks import check_guidance, check_importable, check_searches
+from nasbed.experiments.guidance import Guidance, resolved, score_pools
 from nasbed.experiments.method_settings import preset_label, settings_by_name, uncovered_note, with_preset
-from nasbed.experiments.named_methods import (
-    identity_of,
-    known_method,
-    optimizer_class,
-    settings_of,
-    short_name,
-    stable_number,
-)
-from nasbed.experiments.provenance import (
-    Method,
-    Provenance,
-    benchmark_fingerprint,
-    check_content,
-    provenance_of,
-    source_fingerprint,
-)
-from nasbed.experiments.runs import SAME_IN_A_FOLDER, Run, Runs, Setup, load_runs, load_setup, save_run, save_setup
-from nasbed.experiments.searchable import check_budget, check_searchable, continues
-from nasbed.experiments.simulate import error_line, no_scoring, problem_of, simulate
+from nasbed.experiments.named_methods import known_method, short_name
+from nasbed.experiments.provenance import Method, benchmark_fingerprint, check_content, provenance_of
+from nasbed.experiments.run_task import RunTask, broken_run, run_task
+from nasbed.experiments.runs import SAME_IN_A_FOLDER, Runs, Setup, load_runs, load_setup, save_run, save_setup
+from nasbed.experiments.searchable import continues
 from nasbed.experiments.stored_runs import stored_runs
-from nasbed.optimizers import OPTIMIZERS
 from nasbed.optimizers.presets import METHOD_PRESETS
 
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class RunTask:
-    """One run: a method with its settings and its guidance by a proxy, a seed, a benchmark by name. ``name`` is the
-    name of the run."""
-
-    name: str
-    benchmark: str
-    method: Method
-    seed: int
-    budget: Budget
-    workers: int
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    charge_thinking: bool = False
-    guidance: Guidance | None = None
-    made_by: Provenance | None = None
-    continue_trainings: bool = False
-
-
-_BENCHMARKS: dict[str, Benchmark] = {}
-
-
-def _benchmark_of(task: RunTask) -> Benchmark:
-    """The benchmark of a task, opened once a process and again when its content has changed."""
-    fingerprint = task.made_by.benchmark if task.made_by else ""
-    benchmark = _BENCHMARKS.get(task.benchmark)
-    if benchmark is None or (fingerprint and benchmark_fingerprint(benchmark) != fingerprint):
-        benchmark = _BENCHMARKS[task.benchmark] = load(task.benchmark)
-    if fingerprint and benchmark_fingerprint(benchmark) != fingerprint:
-        raise BadFile(f"{task.benchmark} was changed while runs were made on it; run again")
-    return benchmark
-
-
-def run_task(task: RunTask) -> Run:
-    """Carry out one run. It is bound to the current source of its method, in the process that runs it."""
-    benchmark = _benchmark_of(task)
-    made_by = task.made_by
-    if made_by is not None and made_by.origin and isinstance(task.method, str):
-        made_by = replace(made_by, source=source_fingerprint(made_by.origin))
-    try:
-        run = _carried_out(task, benchmark)
-    except Exception as error:  # a method that cannot be made must not end the other runs
-        run = replace(_broken(task, benchmark, error_line(error)), traceback=whole_traceback(error))
-    return replace(run, made_by=made_by)
-
-
-def _carried_out(task: RunTask, benchmark: Benchmark) -> Run:
-    rng = np.random.default_rng([task.seed, stable_number(identity_of(task.method))])
-    kind, problem = optimizer_class(task.method), problem_of(benchmark)
-    if task.guidance is None:
-        optimizer, scoring_s = kind(problem, rng, **task.settings), no_scoring
-    else:
-        optimizer, scoring_s = guided(
-            task.guidance, kind, problem, rng, task.settings, benchmark=benchmark, seed=task.seed
-        )
-    return simulate(
-        optimizer,
-        benchmark,
-        seed=task.seed,
-        budget=task.budget,
-        workers=task.workers,
-        charge_thinking=task.charge_thinking,
-        scoring_s=scoring_s,
-        continue_trainings=task.continue_trainings,
-    )
 
 
 def compare(
@@ -172,16 +88,16 @@ def compare(
     """
     limit, out = Budget.parse(budget), Path(out)
     methods = [known_method(method) for method in methods]
-    _check_importable(methods, engine)
+    check_importable(methods, engine)
     benchmark = str(Path(benchmark).resolve()) if Path(benchmark).exists() else str(benchmark)
     opened_benchmark = load(benchmark)
     names = {method: short_name(method) for method in methods}
     chosen = METHOD_PRESETS.get(preset) if preset else None
     user_settings = settings_by_name(settings or {}, names)
     own_settings = with_preset(user_settings, chosen, names.values())
-    _check_guidance(methods, guidance)
+    check_guidance(methods, guidance)
     continued = continues(opened_benchmark, continue_trainings)
-    _check_searches(opened_benchmark, methods, name=benchmark, limit=limit, settings=own_settings)
+    check_searches(opened_benchmark, methods, name=benchmark, limit=limit, settings=own_settings)
     guides = [
         guide and resolved(guide, opened_benchmark, scores=scores, dataset=proxy_dataset, out=out) for guide in guidance
     ]
@@ -249,65 +165,11 @@ def compare(
     save_setup(out, joined)
     for outcome in (engine or LocalEngine()).map_unordered(run_task, tasks, timeout_s=timeout_s):
         task = tasks[outcome.task]
-        run = outcome.result if not outcome.error else _broken(task, opened_benchmark, outcome.error)
+        run = outcome.result if not outcome.error else broken_run(task, opened_benchmark, outcome.error)
         save_run(out / "runs", replace(run, method=task.name))
         if progress is not None:
             progress(task.name, task.seed, run.error)
     return load_runs(out)
-
-
-def check_comparison(
-    benchmark: Benchmark,
-    methods: Sequence[Method],
-    *,
-    name: str,
-    budget: str,
-    preset: str = "",
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
-    continue_trainings: bool | None = None,
-) -> None:
-    """Raise where :func:`compare` would, without running anything.
-
-    Args:
-        benchmark: the opened benchmark.
-        methods: ids, or ``file.py:ClassName``.
-        name: what the benchmark is loaded by.
-        budget, preset, settings, continue_trainings: as for :func:`compare`.
-    """
-    names = [short_name(method) for method in methods]
-    user_settings = settings_by_name(settings or {}, dict(zip(methods, names, strict=True)))
-    chosen = METHOD_PRESETS.get(preset) if preset else None
-    continues(benchmark, continue_trainings)
-    own_settings = with_preset(user_settings, chosen, names)
-    _check_searches(benchmark, methods, name=name, limit=Budget.parse(budget), settings=own_settings)
-
-
-def _check_searches(
-    benchmark: Benchmark,
-    methods: Sequence[Method],
-    *,
-    name: str,
-    limit: Budget,
-    settings: Mapping[str, Mapping[str, Any]],
-) -> None:
-    _check_methods(methods, settings, benchmark)
-    check_budget(benchmark, limit)
-    check_searchable(name, benchmark, {short_name(method): optimizer_class(method) for method in methods})
-
-
-def _check_importable(methods: Sequence[Method], engine: Engine | None) -> None:
-    """Raise for a class that other processes cannot import, unless every run happens in this process."""
-    if isinstance(engine, SerialEngine):
-        return
-    for method in methods:
-        if isinstance(method, str):
-            continue
-        typed_in = method.__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__")
-        if typed_in or "<locals>" in method.__qualname__:
-            raise InvalidOption(
-                f"other processes cannot import {method.__qualname__}, which is defined in a notebook, at a prompt or "
-                "in a function; run in one process, or put the class in a file"
-            )
 
 
 def run_name(method: Method, guidance: Guidance | None) -> str:
@@ -317,79 +179,6 @@ def run_name(method: Method, guidance: Guidance | None) -> str:
 
 def _guided_name(name: str, guidance: Guidance | None) -> str:
     return guidance.name(name) if guidance else name
-
-
-def _broken(task: RunTask, benchmark: Benchmark, error: str) -> Run:
-    empty = np.empty(0)
-    return Run(
-        method=task.name,
-        seed=task.seed,
-        codes=np.empty((0, benchmark.space.code_length), dtype=np.int64),
-        fidelity=empty.astype(np.int64),
-        value=empty,
-        status=empty.astype(np.int8),
-        start_s=empty,
-        end_s=empty,
-        error=error,
-        made_by=task.made_by,
-    )
-
-
-def _check_methods(methods: Sequence[Method], settings: Mapping[str, Mapping[str, Any]], benchmark: Benchmark) -> None:
-    """Raise before any run for errors that would affect all runs of a method."""
-    names = [short_name(method) for method in methods]
-    if len(set(names)) < len(names):
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise InvalidOption(
-            f"each method is named once, got {repeated} {names.count(repeated)} times; omit one, or rename your "
-            "own class"
-        )
-    for name in settings:
-        if name not in names:
-            raise InvalidOption(f"settings are for a method that is run, got {name}; run are: {', '.join(names)}")
-    for method, name in zip(methods, names, strict=True):
-        kind, choices = optimizer_class(method), settings_of(method)
-        for key in settings.get(name, {}):
-            if key not in choices:
-                has = f"its settings are {', '.join(choices)}" if choices else "it has none"
-                raise InvalidOption(f"{name} has no setting {key!r}; {has}")
-        if settings.get(name):
-            try:
-                kind(problem_of(benchmark), np.random.default_rng(0), **settings[name])
-            except NasbedError as error:
-                raise InvalidOption(f"{name}: {error}") from None
-            except Exception:  # a class that cannot be made breaks its own runs, and is named there
-                continue
-    check_installed(methods, benchmark)
-
-
-def check_installed(methods: Sequence[Method], benchmark: Benchmark) -> None:
-    """Raise :class:`~nasbed.core.errors.MissingDependency`, before any run, if a registered method needs a package that
-    is not installed."""
-    for method in methods:
-        if isinstance(method, str) and method in OPTIMIZERS:
-            try:
-                optimizer_class(method)(problem_of(benchmark), np.random.default_rng(0))
-            except MissingDependency:
-                raise
-            except Exception:  # it breaks its own runs, and is named there
-                continue
-
-
-def _check_guidance(methods: Sequence[Method], guidance: Sequence[Guidance | None]) -> None:
-    names = [_guided_name("", guide) for guide in guidance]
-    if len(set(names)) < len(names) or not names:
-        repeated = next((guide.proxy for guide in guidance if guide and names.count(guide.name("")) > 1), "none")
-        raise InvalidOption(
-            f"methods are run once with each proxy as a start, as a filter, and without, got {repeated}; omit one"
-        )
-    if any(guide is not None and guide.kind == "filter" for guide in guidance):
-        for method in methods:
-            if optimizer_class(method).filtered == "never":
-                raise InvalidOption(
-                    f"a filter needs a method that samples from the space, {short_name(method)} proposes by its "
-                    "own model; omit it, or give it a start with --warm-start"
-                )
 
 
 def _merge_setup(out: Path, setup: Setup, names: Sequence[str]) -> Setup:

@@ -15,7 +15,8 @@ from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.core.execution import Engine
 from nasbed.core.execution.journal import check_same_inputs
 from nasbed.core.presentation.upward import call_facade, html_view
-from nasbed.experiments.compare import check_comparison, compare
+from nasbed.experiments.compare import compare
+from nasbed.experiments.comparison_checks import check_comparison
 from nasbed.experiments.provenance import Method, check_benchmark, stale_methods
 from nasbed.experiments.run_checks import check_runs_fit
 from nasbed.experiments.runs import Runs, join_runs, load_runs

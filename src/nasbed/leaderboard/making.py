@@ -13,7 +13,7 @@ from nasbed.benchmarks.suites import Suite
 from nasbed.core.code_fingerprint import object_fingerprint
 from nasbed.core.errors import InvalidOption, NasbedError, nearest, shorten
 from nasbed.core.execution import Engine
-from nasbed.experiments.compare import check_comparison
+from nasbed.experiments.comparison_checks import check_comparison
 from nasbed.experiments.simulate import problem_of
 from nasbed.experiments.suites import missing_benchmarks, run_suite
 from nasbed.leaderboard.joining import REFERENCE

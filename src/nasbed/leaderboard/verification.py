@@ -22,7 +22,8 @@ from nasbed.core.architecture import Architecture
 from nasbed.core.code_fingerprint import file_fingerprint
 from nasbed.core.errors import InvalidOption, NasbedError, nearest, shorten
 from nasbed.experiments.budget import Budget
-from nasbed.experiments.compare import RunTask, check_comparison, run_task
+from nasbed.experiments.comparison_checks import check_comparison
+from nasbed.experiments.run_task import RunTask, run_task
 from nasbed.experiments.runs import Run
 from nasbed.leaderboard.condensing import condense
 from nasbed.leaderboard.joining import check_benchmark_bytes

@@ -20,7 +20,7 @@ from nasbed.evaluation.judging import judge, paired
 from nasbed.evaluation.ranks import mean_ranks
 from nasbed.evaluation.remarks import failed_evaluations
 from nasbed.evaluation.significance import Interval, bootstrap_interval, holm, wilcoxon
-from nasbed.experiments.compare import check_comparison
+from nasbed.experiments.comparison_checks import check_comparison
 from nasbed.experiments.method_settings import with_preset
 from nasbed.experiments.named_methods import optimizer_class, settings_of, short_name
 from nasbed.optimizers.presets import METHOD_PRESETS

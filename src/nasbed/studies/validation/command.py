@@ -270,7 +270,7 @@ def _results(name: str, remedy: str = "") -> Results:
 
 def _check_installed(options: ValidationOptions, table: Results) -> None:
     from nasbed.benchmarks import TabularBenchmark
-    from nasbed.experiments.compare import check_installed
+    from nasbed.experiments.comparison_checks import check_installed
     from nasbed.studies.validation.recorded import recorded_methods
 
     check_installed(recorded_methods(table) or options.methods, TabularBenchmark(table))

@@ -121,6 +121,6 @@ def test_user_errors_are_one_line(arguments: tuple[str, ...], message: str) -> N
 def test_study_without_arguments_shows_what_is_published_and_what_comes_with_the_package() -> None:
     printed = run("unseen")
     count = re.search(r"Measured here: (\d+) of the 96", printed)
-    assert count is not None and int(count[1]) >= 20 and "93.48 [1×64]" in printed and "Chesseract" in printed
+    assert count is not None and int(count[1]) >= 20 and " 93.48 " in printed and "Chesseract" in printed
     assert "Measured here: 0 of the 96" in run("unseen", "--only-mine")
     assert json.loads(run("unseen", "--json"))["published"]["best"]["geoclassing"]["competition"] == 96.08

@@ -14,6 +14,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import SerialEngine
 from nasbed.evaluation.judging import judge
 from nasbed.experiments import compare as comparing
+from nasbed.experiments import run_task
 from nasbed.experiments.runs import Runs, Setup
 from nasbed.experiments.simulate import Budget, problem_of, simulate
 from nasbed.optimizers import OPTIMIZERS
@@ -76,7 +77,7 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     """A benchmark from a third party under a name, as from a plug-in; without noise."""
     benchmark = NoiseFree(Modelled())
     monkeypatch.setattr(BENCHMARKS, "_entries", {"third-party": benchmark, "sparse": Sparse})
-    monkeypatch.setattr(comparing, "_BENCHMARKS", {})
+    monkeypatch.setattr(run_task, "_BENCHMARKS", {})
     return benchmark
 
 

@@ -170,9 +170,9 @@ def test_benchmarks_answer_the_same_in_a_ray_task() -> None:
     assert ray.get(references) == engine_tasks.accuracies(cases)
 
 
-@pytest.mark.kill
 @pytest.mark.ray
 @pytest.mark.kill
+@pytest.mark.thorough
 def test_campaign_ray_worker_killed_in_a_trial_is_replaced_and_the_trial_repeated(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs the extra ray")
     from nasbed.core.execution.ray_engine import RayEngine

@@ -62,6 +62,27 @@ def test_fused_sgd_takes_weights_whose_first_gradient_comes_late() -> None:
     torch.testing.assert_close(moved[1], moved[0], rtol=1e-6, atol=1e-7)
 
 
+def test_fused_sgd_goes_on_from_the_state_of_one_that_is_not() -> None:
+    """A search that began on a CPU is resumed on a GPU, and the other way round."""
+    kinds = (eager_optimizers.SGD, eager_optimizers.FusedSGD)
+    moved = []
+    for first, second in ((kinds[0], kinds[0]), kinds, kinds[::-1]):
+        weights = [nn.Parameter(torch.linspace(-1, 1, 5)) for _ in range(2)]
+        optimizer = first(weights, lr=0.1, momentum=0.9)
+        for chosen in ((0,), (0, 1), (1,)):
+            optimizer.zero_grad()
+            sum(weights[place].square().sum() for place in chosen).backward()  # type: ignore[union-attr]
+            optimizer.step()
+            if chosen == (0,):
+                state = deepcopy(optimizer.state_dict())
+                optimizer = second(weights, lr=0.1, momentum=0.9)
+                optimizer.load_state_dict(state)
+                assert optimizer.param_groups[0]["fused"] or second is kinds[0]
+        moved.append(torch.stack(weights))
+    for other in moved[1:]:
+        torch.testing.assert_close(other, moved[0], rtol=1e-6, atol=1e-7)
+
+
 def test_optimizers_of_recipes_survive_pickling() -> None:
     for recipe in ("small-nb201", "nb101"):
         network = nn.Linear(3, 2)

@@ -37,9 +37,20 @@ class FusedSGD(SGD):
 
     def __init__(self, params: Iterable[nn.Parameter], **settings: Any) -> None:
         super().__init__(params, fused=True, **settings)
+        self._complete_velocities()
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """The state of any SGD; that of one that is not fused has no velocity for weights without a gradient so far."""
+        fused = [group["fused"] for group in self.param_groups]
+        super().load_state_dict(state_dict)
+        for group, own in zip(self.param_groups, fused, strict=True):
+            group["fused"] = own
+        self._complete_velocities()
+
+    def _complete_velocities(self) -> None:
         for group in self.param_groups:
-            if group["momentum"]:
-                for weight in group["params"]:
+            for weight in group["params"] if group["momentum"] else ():
+                if self.state[weight].get("momentum_buffer") is None:
                     self.state[weight]["momentum_buffer"] = torch.zeros_like(weight)
 
 

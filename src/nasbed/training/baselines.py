@@ -52,8 +52,8 @@ def train_baseline(
 ) -> BaselineRun:
     """Train a baseline by a recipe, and measure its last weights. No epoch is chosen by its validation accuracy.
 
-    Channels are last in memory, which changes only the speed: depthwise convolutions of MNASNet take a third of the
-    time. On a GPU matrix products are rounded as convolutions are.
+    Channels are last in memory, which changes only the speed: on a CPU a step of MNASNet takes a third of the time. On
+    a GPU matrix products are rounded as convolutions are.
 
     Args:
         name: One of ``BASELINES``.

@@ -45,8 +45,8 @@ def set_chance(device: torch.device, seed: int) -> None:
 
 @contextmanager
 def coarse_products() -> Iterator[None]:
-    """Inside, a GPU rounds the factors of matrix products to TF32, as torch's default is for convolutions. Linear
-    layers of some ten million weights are several times as fast."""
+    """Inside, a GPU rounds the factors of matrix products to TF32, as torch's default is for convolutions. On an
+    H200 a step of VGG16 takes three quarters of the time, one of ConvNext two thirds."""
     previous = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = True
     try:

@@ -74,7 +74,7 @@ class TrainingImages:
         self, draws: EpochDraws, steps: int, size: int, *, together: int | None = None
     ) -> Iterator[tuple[Tensor, Tensor]]:
         """The batches of ``steps`` steps in order, cut ``together`` many at once. By default these are 1 on a CPU, and
-        more on a GPU, where to cut one takes twenty launches."""
+        more on a GPU, where to cut one takes many launches."""
         together = together or (AT_ONCE if self.labels.is_cuda else 1)
         for first in range(0, steps, together):
             images, labels = self.batch(draws, first * size, min(together, steps - first) * size)

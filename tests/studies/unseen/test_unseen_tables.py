@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -174,6 +175,12 @@ def test_a_torn_last_line_is_as_if_never_written(tmp_path: Path) -> None:
     assert read_results([path]) == [RESULT, replace(RESULT, seed=1)]
 
 
+def test_accuracy_of_an_epoch_that_is_not_finite_is_stored_as_none(tmp_path: Path) -> None:
+    append_result(tmp_path / "r.jsonl", replace(RESULT, validated={"1": math.nan, "2": 50.0}))
+    (stored,) = read_results([tmp_path / "r.jsonl"])
+    assert stored.validated == {"1": None, "2": 50.0}
+
+
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_bytes(b'{"format": 1, "data\n')
@@ -190,6 +197,10 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
         ({"test_accuracy": None}, "the field test_accuracy"),
         ({"seed": "0"}, "the field seed"),
         ({"more": 1}, "the field more"),
+        *(
+            ({"validated": curve}, "the field validated")
+            for curve in ([1, 2], {"a": 1.0}, {"0": 1.0}, {"1": math.nan}, {"1": "x"}, {"1": 1e308})
+        ),
     ],
 )
 def test_results_of_another_kind_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:

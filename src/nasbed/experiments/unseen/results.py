@@ -87,6 +87,10 @@ def _line(result: UnseenResult) -> dict[str, Any]:
     content = {"format": FORMAT, **asdict(result)}
     if math.isnan(result.train_time_s):
         content["train_time_s"] = None
+    content["validated"] = {
+        epoch: value if value is not None and math.isfinite(value) else None
+        for epoch, value in result.validated.items()
+    }
     return content
 
 
@@ -163,6 +167,17 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
+def _is_curve(content: Any) -> bool:
+    """Whether it has epochs, counted from 1, with an accuracy in per cent or without one. One that is not finite, from
+    an epoch whose outputs were not, is written as null."""
+    return isinstance(content, dict) and all(
+        epoch.isdecimal()
+        and int(epoch) > 0
+        and (value is None or (isinstance(value, float | int) and 0 <= value <= 100))
+        for epoch, value in content.items()
+    )
+
+
 def _result(line: str, origin: str) -> UnseenResult:
     try:
         content = json.loads(line)
@@ -175,6 +190,8 @@ def _result(line: str, origin: str) -> UnseenResult:
     wrong += [name for name in ("dataset", "model", "epochs", "seed", "status", "test_accuracy") if name not in content]
     if not wrong and type(content.get("search", {}).get("epochs", 0)) is not int:
         wrong = ["search"]
+    if not wrong and not _is_curve(content.get("validated", {})):
+        wrong = ["validated"]
     value = content.get("test_accuracy")
     if not wrong and (content["status"] == Status.OK) != (value is not None and 0 <= value <= 100):
         wrong = ["test_accuracy"]

@@ -180,13 +180,17 @@ def test_campaign_ray_worker_killed_in_a_trial_is_replaced_and_the_trial_repeate
     check_dying_campaign(tmp_path, RayEngine(cpus=0.5, workers=2))
 
 
-@pytest.mark.parametrize("end", ["kill", "exit"])
+@pytest.mark.parametrize("end", ["kill", "exit", "slow exit"])
 def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str) -> None:
-    """They hang in a task when the process that started them is killed, or exits without having stopped them."""
+    """They hang in a task when the process that started them is killed, or exits without having stopped them. In a slow
+    exit the engine's thread has a second in which it could start other workers."""
     code = (
         "import threading, time, sys\nfrom support import engine_tasks\n"
+        "from multiprocessing.util import Finalize\n"
         "from pathlib import Path\n"
         "from nasbed.core.execution import LocalEngine\n"
+        f"if {end == 'slow exit'}:\n"
+        "    Finalize(None, time.sleep, args=(1,), exitpriority=0)\n"
         "def work():\n"
         f"    list(LocalEngine(2).map_unordered(engine_tasks.write_pid_and_hang, [r'{tmp_path}'] * 2))\n"
         "if __name__ == '__main__':\n"
@@ -198,13 +202,17 @@ def test_local_engine_that_ends_takes_its_workers_along(tmp_path: Path, end: str
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=environment)
     deadline = time.monotonic() + 30
-    while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    if end == "kill":
+    try:
+        while len(workers := list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if end == "kill":
+            process.kill()
+        else:
+            (tmp_path / "end").touch()
+        process.wait(timeout=20)
+    finally:
         process.kill()
-    else:
-        (tmp_path / "end").touch()
-    process.wait(timeout=20)
+        process.wait()
     assert len(workers) == 2
     while any(_lives(int(path.stem)) for path in workers) and time.monotonic() < deadline:
         time.sleep(0.05)

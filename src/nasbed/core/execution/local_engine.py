@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from multiprocessing.util import Finalize
+from multiprocessing.util import Finalize, is_exiting
 from time import monotonic
 from typing import Any
 
@@ -20,12 +20,19 @@ STARTUP_S = 60.0
 
 class ProcessWorker(Worker):
     """A process that carries out one task after the other. It is not daemonic, since those may have no processes of
-    their own; it is killed all the same when this process exits."""
+    their own; it is killed all the same when this process exits.
+
+    A thread that goes on while this process exits would take that for a death and start another worker, for which the
+    exit would wait. ``SystemExit`` ends such a thread instead, without an outcome.
+    """
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         super().__init__()
         self.process, self.pipe = start_process(_serve, daemon=False)
         self._at_exit = Finalize(self, self.process.kill, exitpriority=0)
+        if is_exiting():  # this finalizer may have come too late
+            self.process.kill()
+            raise SystemExit
         with suppress(OSError):  # it has died already, which is noticed when it is given a task
             self.pipe.send(function)
         self._since = 0.0
@@ -44,7 +51,7 @@ class ProcessWorker(Worker):
         try:
             outcome: TaskOutcome | None = self.pipe.recv()
         except (EOFError, OSError):
-            raise WorkerDied from None
+            raise (SystemExit if is_exiting() else WorkerDied) from None
         if outcome is None:  # its imports are done: the time of its first task begins
             self._has_started, self._since = True, monotonic()
         return outcome

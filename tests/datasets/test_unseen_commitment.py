@@ -19,7 +19,7 @@ from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.datasets import store
 from nasbed.datasets.source import Raw
 from nasbed.datasets.unseen.commitment import Commitment, DatasetRecipe, check_files, check_recipe, check_remade, commit
-from nasbed.datasets.unseen.export import complete_folder
+from nasbed.datasets.unseen.export import new_folder
 from nasbed.datasets.unseen.families.channels import Channels
 from nasbed.datasets.unseen.new_dataset import NewDataset, drawn_name, drawn_seed, make_new
 from support.commands import run_command
@@ -202,7 +202,7 @@ def test_commands_from_making_to_verifying(new: NewDataset, tmp_path: Path) -> N
 
 def test_a_folder_that_another_process_made_meanwhile_is_kept(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with pytest.raises(InvalidOption, match="out exists; name another"), complete_folder(out):
+    with pytest.raises(InvalidOption, match="out exists; name another"), new_folder(out):
         out.mkdir()
         (out / "theirs").touch()
     assert [path.name for path in tmp_path.rglob("*")] == ["out", "theirs"]

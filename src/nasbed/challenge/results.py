@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 
 from nasbed.challenge.scoring import FINISHED, WORST
 from nasbed.core.errors import BadFile, InvalidOption
+from nasbed.core.files import complete_folder
 
 FILE = "result.json"
 KEY_FILE = "key.json"
@@ -76,9 +75,7 @@ def write_result(
         predictions: Its predictions, in the order and with the class numbers of the files.
         key: How the dataset was disguised; only the owner of the file can read it.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
-    try:
+    with complete_folder(folder) as draft:
         text = json.dumps(asdict(result), indent=1, ensure_ascii=False, allow_nan=False)
         (draft / FILE).write_text(text + "\n", encoding="utf-8")
         (draft / "log.txt").write_bytes(log)
@@ -87,11 +84,6 @@ def write_result(
         if key is not None:
             (draft / KEY_FILE).touch(mode=0o600)
             (draft / KEY_FILE).write_text(json.dumps(key) + "\n", encoding="utf-8")
-        draft.chmod(0o755)
-        draft.rename(folder)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
 
 
 def read_result(path: Path) -> SubmissionResult:

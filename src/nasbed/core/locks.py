@@ -135,6 +135,20 @@ def remove_unless_held(path: Path, remove: Callable[[Path], object]) -> None:
         os.close(descriptor)
 
 
+def remove_if_free(path: Path, remove: Callable[[Path], object]) -> None:
+    """:func:`remove_unless_held`, but only where locks are known to work: not on Windows, nor on a file system without
+    them. There a folder at which a process works looks like any other."""
+    if fcntl is None:
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # held, or there are no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove(path)
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[Callable[[], None]]:
     """Keep a finished download while it is read. The function that this gives removes it, unless another process reads

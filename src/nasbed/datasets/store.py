@@ -6,9 +6,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.checksummed_json import is_sealed, sealed
 from nasbed.core.errors import BadFile, InvalidOption, shorten
-from nasbed.core.files import file_sha256
+from nasbed.core.files import complete_folder, file_sha256
 from nasbed.core.home import datasets_folder
 from nasbed.core.verified_files import first_changed
 from nasbed.datasets.dataset import Dataset, Images, LabelledImages
@@ -59,42 +56,39 @@ def stored_names() -> list[str]:
 def write(name: str, raw: Raw, origin: str) -> None:
     """Store a dataset under its name. Of two processes that do so at once, the first to finish wins."""
     target = dataset_folder(name)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=target.parent))
     try:
-        files = {}
-        arrays = (raw.train_images, raw.train_labels, raw.test_images, raw.test_labels)
-        for array_name, array in zip(ARRAYS, arrays, strict=True):
-            path = draft / f"{array_name}.npy"
-            with path.open("wb") as file:
-                np.save(file, np.ascontiguousarray(array), allow_pickle=False)
-                file.flush()
-                os.fsync(file.fileno())
-            files[path.name] = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
-        mean, std = moments(raw.train_images)
-        content = {
-            "schema_version": SCHEMA_VERSION,
-            "name": name,
-            "origin": origin,
-            "classes": list(raw.classes),
-            "published": list(raw.published) if raw.published else None,
-            "mean": mean,
-            "std": std,
-            "files": files,
-        }
-        with (draft / MANIFEST).open("wb") as file:
-            file.write(sealed(content))
+        with complete_folder(target) as draft:
+            _write(draft, name, raw, origin)
+    except FileExistsError:
+        if not is_stored(name):
+            raise BadFile(f"{target} exists and is not a dataset; remove it") from None
+
+
+def _write(folder: Path, name: str, raw: Raw, origin: str) -> None:
+    files = {}
+    arrays = (raw.train_images, raw.train_labels, raw.test_images, raw.test_labels)
+    for array_name, array in zip(ARRAYS, arrays, strict=True):
+        path = folder / f"{array_name}.npy"
+        with path.open("wb") as file:
+            np.save(file, np.ascontiguousarray(array), allow_pickle=False)
             file.flush()
             os.fsync(file.fileno())
-        draft.chmod(0o755)
-        try:
-            draft.rename(target)
-        except OSError:
-            if not is_stored(name):
-                raise BadFile(f"{target} exists and is not a dataset; remove it") from None
-    finally:
-        with suppress(FileNotFoundError):
-            shutil.rmtree(draft)
+        files[path.name] = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
+    mean, std = moments(raw.train_images)
+    content = {
+        "schema_version": SCHEMA_VERSION,
+        "name": name,
+        "origin": origin,
+        "classes": list(raw.classes),
+        "published": list(raw.published) if raw.published else None,
+        "mean": mean,
+        "std": std,
+        "files": files,
+    }
+    with (folder / MANIFEST).open("wb") as file:
+        file.write(sealed(content))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def read(name: str) -> Dataset:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +14,7 @@ import numpy as np
 
 import nasbed
 from nasbed.core.errors import InvalidOption
-from nasbed.core.files import file_sha256
+from nasbed.core.files import complete_folder, file_sha256
 from nasbed.datasets.png import write_png
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen.base import CITATION, PARTS, GeneratedDataset, UnseenGenerator
@@ -52,7 +50,7 @@ def write_unseen(
         progress: Called while images are written.
     """
     dataset.check(generated)
-    with complete_folder(Path(folder)) as draft:
+    with new_folder(Path(folder)) as draft:
         digests = write_arrays(draft, generated, progress, dataset.name)
         write_json(draft / "metadata", describe(dataset, generated, seed))
         write_explanation(draft, dataset, generated, card(dataset, generated, seed, digests))
@@ -66,18 +64,14 @@ def check_new(folder: Path) -> None:
 
 
 @contextmanager
-def complete_folder(folder: Path) -> Iterator[Path]:
+def new_folder(folder: Path) -> Iterator[Path]:
     """A draft to write to, which becomes the new folder when the block ends well and is removed when not."""
     check_new(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder.parent))
     try:
-        yield draft
-        check_new(folder)  # another process may have made it since
-        draft.chmod(0o755)
-        draft.rename(folder)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
+        with complete_folder(folder) as draft:
+            yield draft
+    except FileExistsError:  # another process has made it since
+        check_new(folder)
         raise
 
 

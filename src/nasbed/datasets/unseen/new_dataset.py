@@ -20,7 +20,7 @@ from nasbed.datasets.unseen.export import (
     array_sha256,
     card,
     check_new,
-    complete_folder,
+    new_folder,
     write_arrays,
     write_explanation,
 )
@@ -82,7 +82,7 @@ def make_new(
         sources=dict(generated.sources),
         versions={"nasbed": nasbed.__version__, "numpy": np.__version__, "python": platform.python_version()},
     )
-    with complete_folder(out) as draft:
+    with new_folder(out) as draft:
         public, secret = draft / name, draft / "secret"
         public.mkdir()
         secret.mkdir(mode=0o700)

@@ -150,6 +150,15 @@ def test_benchmark_without_a_finished_run_is_missing(place: Path, tmp_path: Path
     assert runs.missing[NAMES[1]] == "not run yet"
 
 
+def test_method_that_breaks_in_every_run_is_left_out_and_the_exit_status_is_1(place: Path) -> None:
+    (place / "bad.py").write_text(MINE.replace("return [Proposal", "raise ValueError('no') or [Proposal"))
+    words = (*RUN[:4], "rs,bad.py:Mine", *RUN[5:], "--seeds", 1, "--out", "bad")
+    result = run_command(*words, cwd=place)
+    assert result.returncode == 1 and "1 method on 2 benchmarks" in result.stdout
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith(f"mine has no finished run on {NAMES[0]}, {NAMES[1]}: ValueError: no"), result.stderr
+
+
 def test_folders_of_suites_and_of_single_benchmarks_are_kept_apart(place: Path) -> None:
     joined = run_command("report", "out", f"out/{NAMES[0]}", "--out", "never", cwd=place)
     assert (joined.returncode, joined.stderr) == (

@@ -115,7 +115,7 @@ def print_report(
     if runs.found_nothing:
         typer.echo(_nothing_found(runs), err=True)
         raise typer.Exit(1)
-    if broken := [method for method in runs.methods if all(run.error for run in runs.of(method))]:
+    if broken := runs.broken_methods:
         verb = "has no finished run" if len(broken) == 1 else "have no finished run"
         typer.echo(f"{', '.join(broken)} {verb}; the errors are above.", err=True)
         raise typer.Exit(1)

@@ -122,7 +122,8 @@ def run(
     table.tex.
 
     Each benchmark has a folder of runs, as 'nasbed run' writes it; a stored run is not run again. 'nasbed report' on
-    the same folder writes the page again, and on folders of several benchmarks one page over them.
+    the same folder writes the page again, and on folders of several benchmarks one page over them. The exit status is 1
+    if a method has no finished run on one of the benchmarks.
 
     Example: nasbed suite run quick --optimizers rs,re,ls,bananas,my.py:Mine --seeds 10 --out quick-runs
 
@@ -181,3 +182,9 @@ def print_suite_report(
         verb = "is" if len(remarks) == 1 else "are"
         typer.echo(f"{count_text(len(remarks), 'remark')} on these numbers {verb} on the page.")
     typer.echo(f"Report: {out / 'report.html'}")
+    broken = [(method, item) for item in runs.benchmarks for method in item.runs.broken_methods]
+    for method, first in dict(reversed(broken)).items():
+        places = ", ".join(item.name for other, item in broken if other == method)
+        typer.echo(f"{method} has no finished run on {places}: {first.runs.of(method)[0].error}", err=True)
+    if broken:
+        raise typer.Exit(1)

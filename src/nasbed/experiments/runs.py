@@ -172,6 +172,11 @@ class Runs:
         return sorted((run for run in self.runs if run.method == method), key=lambda run: run.seed)
 
     @property
+    def broken_methods(self) -> list[str]:
+        """The methods of which every run broke."""
+        return [method for method in self.methods if all(run.error for run in self.of(method))]
+
+    @property
     def found_nothing(self) -> bool:
         """Whether every run broke, or has no evaluation that gave a value."""
         return all(run.error or np.isnan(run.value).all() for run in self.runs)

@@ -141,6 +141,18 @@ def test_methods_without_runs_on_some_benchmark_are_omitted_and_named() -> None:
         summarise_suite(made_up([fewer, [search("other", 0)]]), np.random.default_rng(0))
 
 
+def test_method_that_broke_in_every_run_did_not_take_part(summary: SuiteSummary) -> None:
+    broken = [
+        [*runs, *(replace(run, method="bad", error="ValueError: no") for run in runs if run.method == "rs")]
+        for runs in RUNS
+    ]
+    result = summarise_suite(made_up(broken), np.random.default_rng(0), resamples=20)
+    assert result.methods == METHODS and result.mean_ranks.tolist() == summary.mean_ranks.tolist()
+    assert "bad is left out: none of its runs finished, ValueError: no." in remarks_of(result)
+    half = [broken[0], *([*runs, *(replace(run, method="bad") for run in runs[:SEEDS])] for runs in RUNS[1:])]
+    assert "bad" in summarise_suite(made_up(half), np.random.default_rng(0), resamples=20).methods
+
+
 def test_suite_can_be_judged_by_what_methods_saw() -> None:
     result = summarise_suite(made_up(RUNS, judged_by="validation"), np.random.default_rng(0), resamples=20)
     run = next(run for run in RUNS[0] if run.method == "rs")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 POINTS = 60
 FIRST_SHARE = 0.01
 """Curves begin at this share of the budget."""
+NOT_EVERYWHERE = "some benchmark has no runs of it"
 ROPE = 0.01
 """Normalised regrets that differ by less are practically equal: 1 % of the way from a random architecture to the
 best."""
@@ -64,7 +65,7 @@ class SuiteBenchmark:
 
 @dataclass(frozen=True, slots=True)
 class SuiteSummary:
-    """Methods over all benchmarks of a suite. ``omitted`` are methods that some benchmark has no runs of.
+    """Methods over all benchmarks of a suite. ``omitted`` are methods that are not compared, and why.
 
     ``regret`` and ``rank`` are curves over ``shares`` of the budget with 95 % intervals over seeds; the last point is
     the final one. Ranks are within a seed and a benchmark. ``mean_ranks`` are of another kind: methods are ranked once
@@ -75,7 +76,7 @@ class SuiteSummary:
     judged_by: str
     methods: tuple[str, ...]
     benchmarks: Sequence[SuiteBenchmark]
-    omitted: Sequence[str]
+    omitted: Mapping[str, str]
     missing: Mapping[str, str]
     shares: Floats
     regret: Mapping[str, MeanBand]
@@ -153,7 +154,7 @@ class SuiteSummary:
             "judged_by": self.judged_by,
             "normalised_by": "the median regret of random architectures of the benchmark's space",
             "methods": [self._method_numbers(method) for method in self.standings()],
-            "omitted_methods": self.omitted,
+            "omitted_methods": list(self.omitted),
             "missing_benchmarks": self.missing,
             "friedman": {"statistic": self.friedman.statistic, "p": self.friedman.p},
             "critical_difference": self.critical_difference,
@@ -199,7 +200,8 @@ def summarise_suite(suite: SuiteRuns, rng: np.random.Generator, *, resamples: in
     """Compare methods over all benchmarks of a suite.
 
     The methods that have runs on every benchmark are compared: by means over the seeds that each has there, by tests on
-    the seeds that two of them share, and by ranks over the seeds that all of them have.
+    the seeds that two of them share, and by ranks over the seeds that all of them have. A method that broke in every
+    run did not take part: others are not better for it.
 
     Args:
         suite: the runs and the benchmarks that judge them.
@@ -212,7 +214,11 @@ def summarise_suite(suite: SuiteRuns, rng: np.random.Generator, *, resamples: in
         raise InvalidOption(
             "methods are compared over benchmarks that all have runs of them, got no such method; run one on all"
         )
-    omitted = sorted({method for names in present for method in names} - set(methods))
+    omitted = dict.fromkeys(sorted({name for names in present for name in names} - set(methods)), NOT_EVERYWHERE)
+    broken = {method: error for method in methods if (error := _only_errors(suite, method))}
+    if len(broken) < len(methods):
+        methods = tuple(method for method in methods if method not in broken)
+        omitted |= {method: f"none of its runs finished, {error}" for method, error in broken.items()}
     benchmarks = [_benchmark(part, methods, rng, by_test=suite.judged_by == "test") for part in suite.benchmarks]
     losses = np.stack([item.losses for item in benchmarks], axis=1)
     ranked = [ranks(item.common) for item in benchmarks]
@@ -243,6 +249,12 @@ def summarise_suite(suite: SuiteRuns, rng: np.random.Generator, *, resamples: in
         left_out=leave_one_out(losses) if len(benchmarks) > 1 else np.empty((0, len(methods))),
         sources={method: suite.sources[method] for method in methods if method in suite.sources},
     )
+
+
+def _only_errors(suite: SuiteRuns, method: str) -> str:
+    """The first error of a method that broke in every run on every benchmark; empty if one run finished."""
+    errors = [run.error for part in suite.benchmarks for run in part.runs.of(method)]
+    return errors[0] if all(errors) else ""
 
 
 def _shares() -> Floats:

@@ -132,8 +132,7 @@ def remarks_of(summary: SuiteSummary) -> list[str]:
     if summary.missing:
         absent = "; ".join(f"{name} ({why})" for name, why in summary.missing.items())
         lines.append(f"Benchmarks of the suite that are not in this comparison: {absent}.")
-    if summary.omitted:
-        lines.append(f"Left out, as some benchmark has no runs of them: {', '.join(summary.omitted)}.")
+    lines += [f"{method} is left out: {why}." for method, why in summary.omitted.items()]
     lines += _seeds_remark(summary)
     unknown = [item.name for item in summary.benchmarks if item.summary.best_of_runs]
     if unknown:

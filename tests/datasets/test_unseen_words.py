@@ -16,7 +16,7 @@ from nasbed.core.errors import BadFile, InvalidOption, MissingDependency
 from nasbed.datasets.unseen import GeneratedDataset
 from nasbed.datasets.unseen.families.letters import from_grid, to_grid
 from nasbed.datasets.unseen.families.words import LANGUAGES
-from nasbed.datasets.unseen.gutenberg import Gutenberg
+from nasbed.datasets.unseen.gutenberg import Gutenberg, GutenbergWithSharedStretches
 from nasbed.datasets.unseen.language import Language
 from nasbed.datasets.unseen.sources.gutenberg_text import book, words
 from nasbed.datasets.unseen.sources.material import content, text
@@ -36,6 +36,10 @@ class SmallLanguage(Language):
 
 
 class SmallGutenberg(Gutenberg):
+    preset: ClassVar = {"train": 300, "valid": 90, "test": 60}
+
+
+class SmallGutenbergWithSharedStretches(GutenbergWithSharedStretches):
     preset: ClassVar = {"train": 300, "valid": 90, "test": 60}
 
 
@@ -247,6 +251,20 @@ def test_gutenberg_phrases_of_two_parts_never_share_a_word_of_a_book(books: tupl
         for at in range(len(every) - 2):
             if part_of_window := part_of.get(" ".join(every[at : at + 3])):
                 assert {places.setdefault(place, part_of_window) for place in range(at, at + 3)} == {part_of_window}
+
+
+def test_gutenberg_with_shared_stretches_has_each_phrase_once_and_stretches_in_two_parts(
+    books: tuple[Path, dict[str, str]],
+) -> None:
+    generator = SmallGutenbergWithSharedStretches()
+    dataset = generator.make(books[0], seed=0, progress=quiet)
+    generator.check(dataset)
+    phrases = [phrase for part in dataset.parts.values() for phrase in part.origins["phrase"].tolist()]
+    assert len(set(phrases)) == len(phrases) == 450
+    shared = np.intersect1d(dataset.train.origins["stretch"], dataset.test.origins["stretch"])
+    assert len(shared) and same(dataset, generator.make(books[0], seed=0, progress=quiet))
+    plain = SmallGutenberg().make(books[0], seed=0, progress=quiet)
+    assert not np.isin(plain.test.origins["stretch"], plain.train.origins["stretch"]).any()
 
 
 def test_gutenberg_same_seed_same_bytes(books: tuple[Path, dict[str, str]]) -> None:

@@ -11,3 +11,12 @@ class Gutenberg(Phrases):
     name = "gutenberg"
     title = "Gutenberg"
     benchmark = 40.98
+
+
+class GutenbergWithSharedStretches(Gutenberg):
+    """The dataset with phrases drawn into parts one by one, so that those of two parts can share words of a book. It
+    shows what that does to accuracies (docs/findings/cnn-baselines.md)."""
+
+    title = "Gutenberg with shared stretches"
+    hygiene = ("phrase",)
+    shares_stretches = True

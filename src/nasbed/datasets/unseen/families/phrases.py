@@ -52,7 +52,9 @@ class Phrases(DatasetFamily):
     name = "phrases"
     title = "Phrases"
     licence = "the books are in the public domain in the USA"
-    hygiene = ("phrase", "stretch")
+    hygiene: tuple[str, ...] = ("phrase", "stretch")
+    shares_stretches = False
+    """Whether phrases of one stretch, which share words, may be in two parts."""
     kind = 2
     parameters = (
         Several("authors", tuple(AUTHORS), "classes, in this order: how files begin", 2, "names", "[a-z]+"),
@@ -89,7 +91,8 @@ class Phrases(DatasetFamily):
             texts.append((author, words(book_text)))
             progress(f"{self.name}, reading books", index + 1, len(books))
         windows = _windows(texts, self.together, self.lengths)
-        phrases = _phrases(windows, _divided(windows, draws, self.counts))
+        divided = _divided_by_phrase if self.shares_stretches else _divided
+        phrases = _phrases(windows, divided(windows, draws, self.counts))
         train, valid, test = (self._part(draws, part, phrases) for part in range(3))
         left = np.bincount(phrases.author, minlength=len(self.authors))
         note = f"Left: {', '.join(f'{count} {name}' for count, name in zip(left, self.authors, strict=True))}."
@@ -192,6 +195,16 @@ def _divided(windows: _Windows, draws: Draws, counts: tuple[int, int, int]) -> I
         part_of = np.empty(len(sizes), np.int64)
         part_of[order] = np.searchsorted(ends, starts, side="right")
         parts[rows] = part_of[stretch]
+    return parts
+
+
+def _divided_by_phrase(windows: _Windows, draws: Draws, counts: tuple[int, int, int]) -> Integers:
+    """The part of each window: all phrases, in random order, fill the parts in proportion to the images."""
+    distinct, number = np.unique(windows.text, return_inverse=True)
+    place = np.empty(len(distinct), np.int64)
+    place[draws.order(len(distinct), _DIVIDED)] = np.arange(len(distinct))
+    ends = len(distinct) * np.cumsum(counts) // sum(counts)
+    parts: Integers = np.searchsorted(ends, place, side="right")[number]
     return parts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from importlib.util import find_spec
+from math import log, sqrt
 from subprocess import PIPE
 from typing import Any
 
@@ -96,6 +97,39 @@ def test_baseline_weights_all_get_gradients(name: str) -> None:
         network = baseline(name, classes=7, channels_in=12, image=8)
     network(torch.empty(2, 12, 8, 8, device="meta")).sum().backward()
     assert all(weight.grad is not None for weight in network.parameters())
+
+
+def seeded(name: str, *, classes: int) -> torch.nn.Module:
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(0)
+        return baseline(name, classes=classes, channels_in=1, image=24)
+
+
+def first_loss(network: torch.nn.Module, classes: int) -> float:
+    images = torch.randn(32, 1, 24, 24, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        return torch.nn.functional.cross_entropy(network(images), torch.arange(32) % classes).item()
+
+
+@pytest.mark.parametrize("name", named(large=("alexnet", "vgg16", "convnext-base", "densenet161")))
+def test_baseline_begins_near_the_loss_of_a_guess(name: str) -> None:
+    assert abs(first_loss(seeded(name, classes=3), 3) - log(3)) < 0.5
+
+
+@needs_torchvision
+@pytest.mark.parametrize("classes", [3, 20])
+def test_mnasnet_differs_from_torchvisions_in_its_classifier_alone(classes: int) -> None:
+    """torchvision draws its weights between ± the root of 3 over the classes, torch between ± one over the root of the
+    inputs."""
+    network, unchanged = (seeded(name, classes=classes) for name in ("mnasnet", "mnasnet-torchvision"))
+    weights, others = network.state_dict(), unchanged.state_dict()
+    assert [name for name in weights if not torch.equal(weights[name], others[name])] == [
+        "classifier.1.weight",
+        "classifier.1.bias",
+    ]
+    assert others["classifier.1.weight"].abs().max().item() == pytest.approx(sqrt(3 / classes), rel=0.01)
+    assert weights["classifier.1.weight"].abs().max().item() == pytest.approx(1 / sqrt(1280), rel=0.01)
+    assert first_loss(unchanged, classes) > log(classes) + 3
 
 
 @pytest.mark.parametrize("name", named(with_kit=False))

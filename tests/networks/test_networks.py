@@ -256,6 +256,19 @@ def test_drop_path_keeps_the_mean_and_drops_whole_samples() -> None:
     assert abs(float(dropped.mean()) - 1) < 5 * (0.3 / 0.7 / 20_000) ** 0.5
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_drop_path_by_a_share_on_the_device_follows_its_changes(dtype: Any) -> None:
+    layer, samples = DropPath(0.2), torch.ones(20_000, 2, 1, 1, dtype=dtype)
+    assert layer._dropped(samples).dtype == dtype
+    share = layer._share
+    assert layer.set(0.6) and layer._share is share  # what a recorded step reads
+    dropped = layer._dropped(samples).flatten(1).float()
+    assert torch.equal(dropped[:, 0], dropped[:, 1])
+    assert set(dropped[:, 0].tolist()) == {0.0, float(torch.tensor(1 / 0.4, dtype=dtype))}
+    assert abs(float((dropped[:, 0] == 0).double().mean()) - 0.6) < 5 * (0.6 * 0.4 / 20_000) ** 0.5
+    assert not layer.set(0.0) and not layer.set(0.3) and layer.set(0.5)
+
+
 def test_drop_path_does_nothing_unless_training() -> None:
     images = torch.randn(8, 2, 3, 3)
     assert DropPath(0.5).eval()(images) is images and DropPath()(images) is images

@@ -14,8 +14,9 @@ import torch
 
 from nasbed import oneshot
 from nasbed.datasets.dataset import Dataset, LabelledImages
-from nasbed.oneshot import SearchResult, SearchSettings, cuda_graph_loss, search
+from nasbed.oneshot import BonsaiSettings, SearchResult, SearchSettings, cuda_graph_loss, search
 from nasbed.oneshot.images import SearchImages
+from nasbed.oneshot.pruning import gradient
 from nasbed.oneshot.search_interface import SearchSetup
 from nasbed.training.cuda_graphs import Recording
 from nasbed.training.devices import chosen_device
@@ -29,6 +30,9 @@ METHODS: dict[str, tuple[dict[str, Any], int]] = {
 }
 """Options, and how many recordings a search of two epochs makes."""
 SETTINGS = SearchSettings(epochs=2, batch=32, channels=4, cells=3, epoch_images=96, crop_padding=1, flip=True)
+BONSAI = BonsaiSettings(
+    cells="nr", nodes=1, channels=4, epochs=4, batch=32, epoch_images=96, split=(800, 200), interval=2, drop_path=0.3
+)
 SIZES = {
     "8 channels, 5 cells, 16x16": (SearchSettings(batch=64, channels=8, cells=5), 16),
     "16 channels, 8 cells, 32x32": (SearchSettings(batch=64, channels=16, cells=8), 32),
@@ -112,6 +116,26 @@ def compare(method: str, settings: SearchSettings, device: str, kind: type[Recor
     assert distance <= 1e-4 + 10 * chance, f"{name}: {distance} against {chance}"
 
 
+def compare_bonsai(device: str) -> None:
+    """:func:`compare` for Bonsai-Net, which drops paths from its second epoch on."""
+
+    def searched(*, eager: bool) -> SearchResult:
+        CountingRecording.created = 0
+        with (
+            patch.object(gradient, "Recording", CountingRecording),
+            patch.object(gradient, "is_captured", lambda *_: not eager),
+        ):
+            result = search("bonsai-net", pictures(1_000, 1, 12, 9), BONSAI, seed=3, device=device)
+        assert result.status == "ok", result
+        assert (CountingRecording.created >= 2) == (not eager), CountingRecording.created
+        return result
+
+    eager, eager_again, recorded = searched(eager=True), searched(eager=True), searched(eager=False)
+    chance, distance = furthest(eager, eager_again), furthest(eager, recorded)
+    print(f"bonsai-net: eager runs differ by {chance:.1e}, captured from eager by {distance:.1e}", flush=True)
+    assert distance <= 1e-4 + 10 * chance, f"bonsai-net: {distance} against {chance}"
+
+
 def step_ms(method: str, settings: SearchSettings, side: int, device: str, *, eager: bool) -> tuple[float, float]:
     """Milliseconds of a step of both kinds, the first epoch not counted, and GiB of memory at the highest."""
     chosen, dataset = chosen_device(device), pictures(4_096, 3, side, side)
@@ -145,6 +169,7 @@ def main(device: str) -> None:
         FailingRecording.created = 0
         compare("darts", SETTINGS, device, FailingRecording)
         compare("darts", SETTINGS, device)
+        compare_bonsai(device)
 
 
 def times(device: str) -> None:

@@ -19,6 +19,7 @@ from nasbed import Architecture, datasets  # noqa: E402
 from nasbed.core.errors import BadFile, InvalidOption  # noqa: E402
 from nasbed.oneshot import BonsaiSettings, SearchEpoch, SearchResult, SearchSettings, search  # noqa: E402
 from nasbed.oneshot.checkpoint import SEARCH  # noqa: E402
+from nasbed.oneshot.pruning import gradient  # noqa: E402
 from nasbed.oneshot.pruning.search import PruningSearch  # noqa: E402
 from nasbed.oneshot.search_interface import SearchSetup  # noqa: E402
 from nasbed.spaces.bonsai import BonsaiGenotype, Frame  # noqa: E402
@@ -27,6 +28,7 @@ from nasbed.training.accuracy import accuracy  # noqa: E402
 from nasbed.training.devices import threads_used  # noqa: E402
 from nasbed.training.images import TrainingImages  # noqa: E402
 from support.documentation import page_text  # noqa: E402
+from support.recordings import CpuGradientRecording  # noqa: E402
 
 TINY = BonsaiSettings(
     cells="nr", nodes=1, channels=4, epochs=4, batch=16, epoch_images=48, split=(400, 100), interval=1,
@@ -160,6 +162,27 @@ def test_search_depends_on_its_seed_and_leaves_torchs_generator_alone() -> None:
     assert torch.equal(torch.get_rng_state(), state)
     assert_same(first, same)
     assert first.epochs[0].train_loss != second.epochs[0].train_loss
+
+
+def test_search_by_recorded_gradients_equals_steps_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording is made where the network changed: when paths begin to be dropped, and after each removal."""
+    expected = run(TINY)
+    removals = sum(a.figures["present"] != b.figures["present"] for a, b in pairwise(expected.epochs[:-1]))
+    monkeypatch.setattr(gradient, "is_captured", lambda *_: True)
+    monkeypatch.setattr(gradient, "Recording", CpuGradientRecording)
+    CpuGradientRecording.created = CpuGradientRecording.closed = 0
+    assert_same(run(TINY), expected)
+    assert removals > 0 and CpuGradientRecording.created == CpuGradientRecording.closed <= 2 + removals
+
+
+def test_search_that_cannot_be_recorded_goes_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    expected = run(TINY)
+    monkeypatch.setattr(gradient, "is_captured", lambda *_: True)
+    monkeypatch.setattr(gradient, "Recording", failing)
+    assert_same(run(TINY), expected)
 
 
 def test_deadheading_is_for_good_and_never_cuts_the_output_off() -> None:

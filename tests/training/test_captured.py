@@ -7,6 +7,7 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,9 @@ import nasbed  # noqa: E402
 from nasbed import datasets  # noqa: E402
 from nasbed.training import Recipe, cuda_graph_gradient, load_recipe, train_network  # noqa: E402
 from nasbed.training.cuda_graph_gradient import captured_gradient, is_captured  # noqa: E402
-from nasbed.training.cuda_graphs import Recording, buffers_kept  # noqa: E402
+from nasbed.training.cuda_graphs import buffers_kept  # noqa: E402
 from nasbed.training.network_factory import recipe_network  # noqa: E402
+from support.recordings import CpuGradientRecording  # noqa: E402
 
 RECIPE = replace(load_recipe("small-nb201"), epoch_images=256, gradient_clip=1.0)
 CPU, CUDA = torch.device("cpu"), torch.device("cuda:0")
@@ -62,31 +64,6 @@ def same(first: tuple[Figures, dict[str, Tensor]], second: tuple[Figures, dict[s
     return first[0] == second[0] and all(torch.equal(value, second[1][name]) for name, value in first[1].items())
 
 
-class CpuGradientRecording(Recording):
-    """Computes what a graph would replay, into gradients that stay the same tensors."""
-
-    created = closed = 0
-
-    def __init__(self, network: nn.Module, loss: Callable[..., Tensor], inputs: Sequence[Tensor]) -> None:
-        self.device, self._loss, self._inputs = CPU, loss, [tensor.clone() for tensor in inputs]
-        self._weights = list(network.parameters())
-        self.by_weights = [(weight, torch.full_like(weight, torch.nan)) for weight in self._weights]
-        type(self).created += 1
-
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        for own, value in zip(self._inputs, inputs, strict=True):
-            own.copy_(value)
-        self._forget()
-        loss = self._work()
-        for weight, gradient in self.by_weights:
-            assert weight.grad is not None and gradient is not None
-            weight.grad = gradient.copy_(weight.grad)
-        return loss
-
-    def close(self) -> None:
-        type(self).closed += 1
-
-
 def test_training_by_a_recorded_gradient_equals_steps_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = trained()
     monkeypatch.setattr(cuda_graph_gradient, "is_captured", lambda *_: True)
@@ -95,15 +72,22 @@ def test_training_by_a_recorded_gradient_equals_steps_one_by_one(monkeypatch: py
     assert same(trained(), expected) and CpuGradientRecording.created == CpuGradientRecording.closed == 1
 
 
-def test_dropped_paths_are_recorded_anew_in_each_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their probability rises from epoch to epoch, and a recording would repeat that of its own."""
-    recipe = replace(load_recipe("small-darts"), epochs=(3,), batch=16, epoch_images=32, drop_path=0.9, split=(64, 16))
+@pytest.mark.parametrize(("follows", "recordings"), [(True, 2), (False, 4)])
+def test_dropped_paths_are_recorded_anew_where_they_begin_or_a_network_does_not_follow(
+    monkeypatch: pytest.MonkeyPatch, follows: bool, recordings: int
+) -> None:
+    """Their probability is 0 in the first epoch and rises. A network that does not say otherwise may have it from
+    Python, and a recording would repeat that of its own epoch."""
+    recipe = replace(load_recipe("small-darts"), epochs=(4,), batch=16, epoch_images=32, drop_path=0.9, split=(64, 16))
     arch = nasbed.space("darts").sample(np.random.default_rng(0))
 
     def trained_weights() -> tuple[Figures, dict[str, Tensor]]:
         with torch.random.fork_rng():
             torch.manual_seed(0)
             fresh = recipe_network(arch, datasets.load("digits"), recipe)
+        if not follows:
+            set_drop_path: Any = fresh.set_drop_path
+            monkeypatch.setattr(fresh, "set_drop_path", lambda probability: set_drop_path(probability) and None)
         outcome = train_network(fresh, datasets.load("digits"), recipe, seed=1)
         return (outcome.train_loss, outcome.train_accuracy), fresh.state_dict()
 
@@ -111,7 +95,8 @@ def test_dropped_paths_are_recorded_anew_in_each_epoch(monkeypatch: pytest.Monke
     monkeypatch.setattr(cuda_graph_gradient, "is_captured", lambda *_: True)
     monkeypatch.setattr(cuda_graph_gradient, "Recording", CpuGradientRecording)
     CpuGradientRecording.created = CpuGradientRecording.closed = 0
-    assert same(trained_weights(), expected) and CpuGradientRecording.created == CpuGradientRecording.closed == 3
+    assert same(trained_weights(), expected) and CpuGradientRecording.created == recordings
+    assert CpuGradientRecording.closed == recordings
 
 
 def test_network_that_cannot_be_recorded_is_trained_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from nasbed import datasets  # noqa: E402
 from nasbed.core.architecture import Architecture  # noqa: E402
 from nasbed.core.errors import InvalidOption  # noqa: E402
 from nasbed.datasets import Dataset, LabelledImages  # noqa: E402
-from nasbed.training import EpochEnd, Job, load_recipe, loop, train, train_network, train_population  # noqa: E402
+from nasbed.training import EpochEnd, Job, load_recipe, stepwise, train, train_network, train_population  # noqa: E402
 from nasbed.training.images import TrainingImages, recipe_split  # noqa: E402
 from nasbed.training.population import training as population_training  # noqa: E402
 from nasbed.training.population.autograd import AutogradExecutor  # noqa: E402
@@ -119,8 +119,8 @@ def test_training_time_excludes_the_curve(monkeypatch: pytest.MonkeyPatch) -> No
         clock.now += 1000
         return 50.0
 
-    monkeypatch.setattr(loop, "perf_counter", clock)
-    monkeypatch.setattr(loop, "accuracy", slow)
+    monkeypatch.setattr(stepwise, "perf_counter", clock)
+    monkeypatch.setattr(stepwise, "accuracy", slow)
     outcome = train_network(Dropping(), digits, RECIPE, learning_curve=True)
     assert outcome.train_time_s == 3 and clock.now > 4000
 

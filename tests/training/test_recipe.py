@@ -223,7 +223,7 @@ def test_load_recipe_knows_near_names_and_missing_files(tmp_path: Path) -> None:
         ({"split": (1, 2, 3)}, "how many images"),
         ({"skeleton": 3}, "a table of settings"),
         ({"name": ""}, "a word"),
-        ({"epoch_images": 3}, "a batch or more"),
+        ({"epoch_images": 3}, "a batch of [0-9]+ or more, got 3"),
     ],
 )
 def test_recipe_refuses_what_makes_no_sense(change: dict[str, Any], message: str) -> None:

@@ -91,8 +91,8 @@ class LiveBenchmark(Benchmark):
         """Raise at once for a space, dataset or recipe that no network can be trained with."""
         import torch
 
-        from nasbed.training.loop import check_drop_path
         from nasbed.training.network_factory import recipe_network
+        from nasbed.training.stepwise import check_drop_path
 
         with torch.device("meta"):
             network = recipe_network(self.space.sample(np.random.default_rng(0)), self.dataset, self.recipe)

@@ -81,25 +81,51 @@ class FactorizedReduce(nn.Module):
 
 class DropPath(nn.Module):
     """While training, sets each sample to zero with some probability and scales the others up so that the mean stays;
-    otherwise nothing. Draws from torch's own generator."""
+    otherwise nothing. Draws from torch's own generator.
+
+    On a GPU the probability lies in the device's memory, so a recorded step follows where it changes.
+    """
 
     def __init__(self, probability: float = 0.0) -> None:
         super().__init__()
+        self.probability = 0.0
+        self._share: Tensor | None = None
         self.set(probability)
 
-    def set(self, probability: float) -> None:
+    def set(self, probability: float) -> bool:
+        """Change the probability; returns whether a recorded step remains valid, as it does unless dropping begins or
+        ends."""
         if not 0 <= probability < 1:
             raise InvalidOption(f"a path is dropped with a probability of 0 to below 1, got {probability}")
+        is_valid = (self.probability > 0) == (probability > 0)
         self.probability = float(probability)
+        if self._share is not None:
+            self._share.fill_(1 - self.probability)
+        return is_valid
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or not self.probability:
             return x
+        if x.device.type != "cpu":
+            return self._dropped(x)
         share = 1 - self.probability
         return x * (x.new_empty(len(x), 1, 1, 1).bernoulli_(share) / share)
 
+    def _dropped(self, x: Tensor) -> Tensor:
+        """With the share that is kept read from a tensor on the device."""
+        if self._share is None or self._share.device != x.device:
+            self._share = torch.full((), 1 - self.probability, device=x.device)
+        kept = torch.bernoulli(self._share.expand(len(x), 1, 1, 1)) / self._share
+        return x * kept.to(x.dtype)
+
     def extra_repr(self) -> str:
         return f"probability={self.probability}"
+
+
+def set_drop_path(network: nn.Module, probability: float) -> bool:
+    """Set the probability of every :class:`DropPath` of a network; returns whether a recorded step remains valid."""
+    are_valid = [module.set(probability) for module in network.modules() if isinstance(module, DropPath)]
+    return all(are_valid)
 
 
 class EdgeCell(nn.Module):

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
-from nasbed.networks.blocks import DropPath, added, classifier, conv_bn
+from nasbed.networks.blocks import DropPath, added, classifier, conv_bn, set_drop_path
 from nasbed.networks.darts import operation
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.bonsai.costs import BonsaiSkeleton
@@ -72,11 +72,10 @@ class BonsaiNetwork(nn.Module):
         logits: Tensor = self.head(x.new_zeros(len(x), *self.output) if last is None else _cut(last))
         return logits
 
-    def set_drop_path(self, probability: float) -> None:
-        """From now on drop each path of a sample with this probability while training."""
-        for module in self.modules():
-            if isinstance(module, DropPath):
-                module.set(probability)
+    def set_drop_path(self, probability: float) -> bool:
+        """From now on drop each path of a sample with this probability while training. Returns whether a recorded step
+        remains valid."""
+        return set_drop_path(self, probability)
 
 
 class BonsaiNetworkCell(nn.Module):

@@ -9,7 +9,16 @@ import torch
 from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
-from nasbed.networks.blocks import DropPath, FactorizedReduce, added, classifier, conv_bn, conv_bn_layers, relu_conv_bn
+from nasbed.networks.blocks import (
+    DropPath,
+    FactorizedReduce,
+    added,
+    classifier,
+    conv_bn,
+    conv_bn_layers,
+    relu_conv_bn,
+    set_drop_path,
+)
 from nasbed.networks.skeletons import resized
 from nasbed.spaces.darts.cell import CELL_LENGTH, INPUTS, NODES, OPERATIONS, node_edges
 from nasbed.spaces.darts.costs import DartsSkeleton
@@ -59,12 +68,10 @@ class DartsNetwork(nn.Module):
                 self.auxiliary = _auxiliary_classifier(last, skeleton.classes)
         self.head = classifier(last, skeleton.classes)
 
-    def set_drop_path(self, probability: float) -> None:
+    def set_drop_path(self, probability: float) -> bool:
         """From now on drop each path of a sample with this probability while training. It is 0 at first; recipes raise
-        it from epoch to epoch."""
-        for module in self.modules():
-            if isinstance(module, DropPath):
-                module.set(probability)
+        it from epoch to epoch. Returns whether a recorded step remains valid."""
+        return set_drop_path(self, probability)
 
     def forward(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         before_last = last = self.stem(x)

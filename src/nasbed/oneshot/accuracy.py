@@ -9,14 +9,10 @@ import torch
 
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.spaces.base import Supernet
-from nasbed.training.accuracy import LEAST_BATCH
+from nasbed.training.accuracy import least_batch
 from nasbed.training.images import TrainingImages
 from nasbed.training.precision import computing
 from nasbed.training.recipe import Recipe
-
-GPU_PIXELS = 2**20
-"""About this many pixels of each channel are a batch on a GPU: enough that its kernels take longer than their
-launch."""
 
 
 def supernet_accuracy(
@@ -50,15 +46,3 @@ def supernet_accuracy(
             finite &= torch.isfinite(logits).all()
             count += len(labels)
     return 100 * int(right) / count if bool(finite) else math.nan
-
-
-def least_batch(device: torch.device, side: tuple[int, int], limit: int | None = None) -> int:
-    """How many images of a height and width are evaluated at a time, on a CPU or GPU.
-
-    >>> least_batch(torch.device("cpu"), (32, 32)), least_batch(torch.device("cuda"), (32, 32))
-    (256, 1024)
-    """
-    if device.type == "cpu":
-        return LEAST_BATCH
-    least = max(LEAST_BATCH, GPU_PIXELS // (side[0] * side[1]))
-    return least if limit is None else min(least, max(LEAST_BATCH, limit))

@@ -14,7 +14,7 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Lock, Thread, current_thread, main_thread
@@ -84,6 +84,22 @@ def checkpoint_kept(checkpoint: Path | None) -> str:
     if not checkpoint.exists():
         return f"no epoch was finished, so {checkpoint} was not written; run the same command again"
     return f"the finished epochs are kept in {checkpoint}; resume with the same command and --resume"
+
+
+def checkpoints_kept(checkpoints: Sequence[Path | None]) -> str:
+    """The line of one or more trainings, which have their files in one folder, or none."""
+    if len(checkpoints) == 1:
+        return checkpoint_kept(checkpoints[0])
+    files = [file for file in checkpoints if file is not None]
+    if not files:
+        return "unfinished trainings were not kept; with --checkpoint DIR they can be resumed"
+    count, folder = sum(file.exists() for file in files), files[0].parent
+    if not count:
+        return f"no epoch was finished, so nothing was written to {folder}; run the same command again"
+    return (
+        f"the finished epochs of {count} of {len(files)} trainings are kept in {folder}; resume with the same command "
+        "and --resume"
+    )
 
 
 class InterruptibleGroup(TyperGroup):

@@ -126,6 +126,36 @@ def epoch_bar(epochs: int, *, called: str = "epoch") -> Iterator[Callable[[int, 
         yield lambda completed, description: bar.update(task, completed=completed, description=description)
 
 
+class TrainingsBar:
+    """One bar over the epochs of several trainings, which need not take turns."""
+
+    def __init__(self, bar: Progress, names: Sequence[str], epochs: int) -> None:
+        self._bar, self._names, self._epochs = bar, names, epochs
+        self._completed = [0] * len(names)
+        self._task = bar.add_task("", total=epochs * len(names))
+
+    def report(self, place: int, completed: int, description: str) -> None:
+        """Set how many epochs a training has completed; the text names it."""
+        self._completed[place] = completed
+        text = f"{self._names[place]}  {description}"
+        self._bar.update(self._task, completed=sum(self._completed), description=text)
+
+    @contextmanager
+    def finish(self, place: int) -> Iterator[None]:
+        """Count a training as completed. Within this context the bar is hidden, so that results can be printed."""
+        self.report(place, self._epochs, "ended")
+        self._bar.stop()
+        yield
+        self._bar.start()
+
+
+@contextmanager
+def trainings_bar(names: Sequence[str], epochs: int) -> Iterator[TrainingsBar]:
+    """A bar over trainings of so many epochs each, with remaining time."""
+    with _timed_bar("epoch", described=True) as bar:
+        yield TrainingsBar(bar, names, epochs)
+
+
 @contextmanager
 def count_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     """A bar with remaining time. The yielded function sets how many are completed, of how many."""

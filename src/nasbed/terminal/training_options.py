@@ -1,7 +1,8 @@
-"""Shared options of commands that train a network, and the check of a checkpoint."""
+"""Shared options of commands that train networks, and the checks of their checkpoints."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -28,6 +29,14 @@ PrecisionName = Annotated[
 CheckpointFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Save the training to this file after every epoch.")
 ]
+CheckpointFiles = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE|DIR",
+        help="Save the training to this file after every epoch; with several datasets, to a folder with a file NAME.pt "
+        "for each.",
+    ),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint if it exists.")]
 
 
@@ -45,6 +54,27 @@ def check_checkpoint(checkpoint: Path | None, resume: bool) -> None:
         if resume:
             raise InvalidOption("a training is resumed from its checkpoint; name it with --checkpoint FILE")
         return
+    if checkpoint.is_dir():
+        raise InvalidOption(f"the checkpoint of a training is a file, {checkpoint} is a folder; name a file in it")
     if checkpoint.exists() and not resume:
-        raise InvalidOption(f"{checkpoint} exists already; resume from it with --resume, or name another file")
+        raise InvalidOption(f"{checkpoint} exists already; resume from it with --resume, or name another")
     check_folder(checkpoint.parent, "a checkpoint goes", option="--checkpoint")
+
+
+def checkpoint_files(checkpoint: Path | None, names: Sequence[str], resume: bool) -> list[Path | None]:
+    """The checkpoint of each training: for one that path, for several the files ``NAME.pt`` in that folder.
+
+    Raises unless all can begin, or resume. Those without a file begin.
+    """
+    files: list[Path | None]
+    if len(names) == 1:
+        files = [checkpoint]
+    elif checkpoint is not None:
+        files = [checkpoint / f"{name}.pt" for name in names]
+    elif resume:
+        raise InvalidOption("trainings are resumed from their checkpoints; name their folder with --checkpoint DIR")
+    else:
+        files = [None] * len(names)
+    for file in files:
+        check_checkpoint(file, resume)
+    return files

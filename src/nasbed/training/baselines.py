@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
@@ -10,7 +10,9 @@ from typing import Unpack
 import torch
 
 from nasbed.datasets.dataset import Dataset
-from nasbed.networks.baselines import baseline
+from nasbed.networks.baselines import BASELINES, baseline
+from nasbed.networks.baselines.upscaling import seen_size
+from nasbed.networks.stacking import check_one_size
 from nasbed.training.accuracy import accuracy
 from nasbed.training.devices import chance_kept, chosen_device, coarse_products
 from nasbed.training.images import TrainingImages
@@ -18,6 +20,8 @@ from nasbed.training.loop import train_network
 from nasbed.training.options import RunOptions
 from nasbed.training.outcome import EpochEnd, TrainingOutcome
 from nasbed.training.recipe import Recipe
+from nasbed.training.side_by_side import check_side_by_side, train_side_by_side
+from nasbed.training.stepwise import StepwiseTraining
 
 BaselineCallback = Callable[[EpochEnd, float | None], None]
 """Called with the end of an epoch and the validation accuracy in per cent, None without validation images."""
@@ -63,25 +67,108 @@ def train_baseline(
         progress: Called after every epoch.
         options: ``seed``, ``epochs`` and ``device``, as of :func:`train_network`.
     """
-    network = seeded_baseline(name, dataset, options.get("seed", 0))
-    network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    images = TrainingImages(dataset, recipe, chosen_device(options.get("device", "cpu")))
-    validated: dict[int, float | None] = {}
+    device = chosen_device(options.get("device", "cpu"))
+    member = _BaselineMember(name, dataset, recipe, options.get("seed", 0), device)
 
     def report_epoch(end: EpochEnd) -> None:
-        validated[end.done] = accuracy(network, images, "valid", recipe)
+        member.validate(end)
         if progress is not None:
-            progress(end, validated[end.done])
+            progress(end, member.validated[end.done])
 
     with coarse_products():
         outcome = train_network(
-            network,
+            member.network,
             dataset,
             recipe,
             checkpoint=checkpoint,
             progress=report_epoch,
-            images=images,
-            called=f"the baseline {name}",
+            images=member.images,
+            called=_called(name),
             **options,
         )
-    return BaselineRun(outcome, validated, sum(weight.numel() for weight in network.parameters()))
+    return member.run(outcome)
+
+
+def check_train_baselines(name: str, datasets: Sequence[Dataset], recipe: Recipe) -> None:
+    """Raise where :func:`train_baselines` cannot train a baseline on these datasets, before any network is made."""
+    check_side_by_side(recipe)
+    builder = BASELINES.get(name)
+    check_one_size(seen_size(builder, dataset.shape[1:]) for dataset in datasets)
+
+
+def train_baselines(
+    name: str,
+    datasets: Sequence[Dataset],
+    recipe: Recipe,
+    *,
+    checkpoints: Sequence[Path | None] | None = None,
+    progress: Callable[[int, EpochEnd, float | None], None] | None = None,
+    **options: Unpack[RunOptions],
+) -> Iterator[tuple[int, BaselineRun]]:
+    """Train a baseline on several datasets side by side, in the same kernels: each as :func:`train_baseline` does, up
+    to rounding. The network enlarges the images of all to one size, or they have it. Yields the place and the run of
+    each when it ends.
+
+    Args:
+        name: One of ``BASELINES``.
+        datasets: The images, of which each network has its own.
+        recipe: How to train.
+        checkpoints: A file for each dataset, as in :func:`train_baseline`.
+        progress: Called after every epoch of a dataset, with its place among them.
+        options: ``seed``, ``epochs`` and ``device``, as of :func:`train_network`.
+    """
+    check_train_baselines(name, datasets, recipe)
+    device, seed = chosen_device(options.get("device", "cpu")), options.get("seed", 0)
+    members = [_BaselineMember(name, dataset, recipe, seed, device) for dataset in datasets]
+
+    def training(place: int, member: _BaselineMember) -> StepwiseTraining:
+        def report_epoch(end: EpochEnd) -> None:
+            member.validate(end)
+            if progress is not None:
+                progress(place, end, member.validated[end.done])
+
+        return StepwiseTraining(
+            member.network,
+            datasets[place],
+            recipe,
+            member.images,
+            seed=seed,
+            epochs=options.get("epochs"),
+            checkpoint=None if checkpoints is None else checkpoints[place],
+            progress=report_epoch,
+            called=_called(name),
+        )
+
+    with coarse_products():
+        for place, outcome in train_side_by_side([training(place, member) for place, member in enumerate(members)]):
+            yield place, members[place].run(outcome)
+
+
+class _BaselineMember:
+    """An untrained baseline on a device, its images, and its accuracy epoch by epoch. Channels are last in memory.
+
+    Args:
+        name: One of ``BASELINES``.
+        dataset: The images.
+        recipe: How they are divided and cut.
+        seed: Of the initial weights.
+        device: Where to compute.
+    """
+
+    def __init__(self, name: str, dataset: Dataset, recipe: Recipe, seed: int, device: torch.device) -> None:
+        network = seeded_baseline(name, dataset, seed)
+        self.network: torch.nn.Module = network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.images, self._recipe = TrainingImages(dataset, recipe, device), recipe
+        self.validated: dict[int, float | None] = {}
+
+    def validate(self, end: EpochEnd) -> None:
+        """Measure the accuracy after an epoch."""
+        self.validated[end.done] = accuracy(self.network, self.images, "valid", self._recipe)
+
+    def run(self, outcome: TrainingOutcome) -> BaselineRun:
+        """What is known of it after its training."""
+        return BaselineRun(outcome, self.validated, sum(weight.numel() for weight in self.network.parameters()))
+
+
+def _called(name: str) -> str:
+    return f"the baseline {name}"

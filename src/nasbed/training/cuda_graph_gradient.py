@@ -14,7 +14,7 @@ from nasbed.training.steps import correct_predictions, recipe_loss
 
 def is_captured(recipe: Recipe, device: torch.device) -> bool:
     """Whether the steps of an epoch are one and the same work: no share or radius that Python changes from step to
-    step. Where paths are dropped, each epoch needs a recording of its own."""
+    step."""
     return device.type == "cuda" and not (recipe.mixup or recipe.sharpness_radius)
 
 

@@ -14,9 +14,9 @@ from nasbed.datasets.dataset import Dataset
 from nasbed.spaces.base import SearchSpace
 from nasbed.training.devices import chance_kept, chosen_device
 from nasbed.training.images import recipe_split
-from nasbed.training.loop import check_drop_path
 from nasbed.training.network_factory import recipe_network
 from nasbed.training.recipe import Recipe
+from nasbed.training.stepwise import check_drop_path
 
 T = TypeVar("T")
 

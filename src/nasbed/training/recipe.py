@@ -83,7 +83,8 @@ class Recipe:
         self._check("weight_init", self.weight_init in ("torch", "tensorflow"), "torch or tensorflow")
         self._check("norm_momentum", self.norm_momentum is None or 0 < self.norm_momentum <= 1, "above 0, at most 1")
         self._check("gradient_clip", self.gradient_clip is None or self.gradient_clip > 0, "above 0")
-        self._check("epoch_images", self.epoch_images is None or self.epoch_images >= self.batch, "a batch or more")
+        are_enough = self.epoch_images is None or self.epoch_images >= self.batch
+        self._check("epoch_images", are_enough, f"a batch of {self.batch} or more")
         for name in ("momentum", "rmsprop_decay", "label_smoothing", "drop_path", "warm_up"):
             self._check(name, 0 <= getattr(self, name) < 1, "0 to below 1")
         for name in (

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
 from nasbed.core.errors import InvalidOption
 from nasbed.terminal import training_options as options
 from nasbed.terminal.former_options import former_options
-from nasbed.terminal.interruption import checkpoint_kept, on_interrupt
-from nasbed.terminal.output import Json, print_fields, print_json, readable
-from nasbed.terminal.progress import epoch_bar
+from nasbed.terminal.interruption import checkpoints_kept, on_interrupt
+from nasbed.terminal.output import Json, print_fields, print_json
+from nasbed.terminal.progress import trainings_bar
 
 if TYPE_CHECKING:
+    from nasbed.datasets.dataset import Dataset
     from nasbed.experiments.unseen.results import UnseenResult
+    from nasbed.training.options import RunOptions
+    from nasbed.training.outcome import EpochEnd
+    from nasbed.training.recipe import Recipe
 
 
 @former_options({"--model": "--network", "--bfloat16": "--precision bfloat16"})
 def baseline(
-    dataset: Annotated[
-        str, typer.Argument(metavar="DATASET", help="A name from 'nasbed data list', or a folder of the competition.")
+    datasets: Annotated[
+        list[str],
+        typer.Argument(metavar="DATASET", help="Names from 'nasbed data list', or folders of the competition."),
     ],
     network: Annotated[
         str,
-        typer.Option(help="resnet18, resnet18-kit, alexnet, vgg16, convnext-base, mnasnet, densenet161, resnext50."),
+        typer.Option(
+            help="resnet18, alexnet, vgg16, convnext-base, mnasnet, densenet161, resnext50, and the variants "
+            "resnet18-kit and mnasnet-torchvision."
+        ),
     ] = "resnet18",
     recipe: options.RecipeName = "unseen",
     epochs: options.Epochs = None,
@@ -34,15 +45,23 @@ def baseline(
     device: options.Device = "auto",
     threads: options.Threads = 1,
     precision: options.PrecisionName = None,
-    checkpoint: options.CheckpointFile = None,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together",
+            help="Train on all datasets side by side, in the same kernels, instead of one after another. This is "
+            "faster on a GPU; on a CPU it depends on the network.",
+        ),
+    ] = False,
+    checkpoint: options.CheckpointFiles = None,
     resume: options.Resume = False,
     paper: Annotated[
         str | None,
-        typer.Option(show_default="DATASET", help="The paper's name of this dataset, if it differs."),
+        typer.Option(show_default="DATASET", help="The paper's name of the one dataset, if it differs."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Append the result to this file, as a line of JSON."),
+        typer.Option("--out", "-o", metavar="FILE", help="Append each result to this file, as a line of JSON."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -53,21 +72,22 @@ def baseline(
     Example: nasbed data baseline digits --epochs 1
 
     Example: nasbed data baseline addnist --network resnet18 --device cuda --checkpoint my.pt --out results.jsonl
+
+    Example: nasbed data baseline addnist multnist --together --device cuda --checkpoint trainings --out results.jsonl
     """
-    from nasbed.core.json_values import plain
     from nasbed.experiments.unseen.published import published
     from nasbed.networks import check_torch
     from nasbed.networks.baselines import BASELINES
 
-    tables = published()
-    options.check_checkpoint(checkpoint, resume)
     if paper is not None:
-        paper = tables.dataset_called(paper)
+        if len(datasets) > 1:
+            raise InvalidOption(f"--paper names one dataset, got {len(datasets)} datasets; train them one by one")
+        paper = published().dataset_called(paper)
     BASELINES.check(network)
     check_torch()
+    from nasbed.cli.data.baseline_output import add_to_file, progress_text, result_fields, result_json
     from nasbed.datasets.opening import open_dataset
-    from nasbed.experiments.unseen.baseline import measured_baseline
-    from nasbed.experiments.unseen.results import append_result, check_results_file
+    from nasbed.experiments.unseen.results import check_results_file
     from nasbed.training import load_recipe
     from nasbed.training.devices import chosen_device, threads_used
 
@@ -76,56 +96,81 @@ def baseline(
     budget = chosen_recipe.budget(epochs)
     if out is not None:
         check_results_file(out)
-    images = open_dataset(dataset)
-    if paper is not None and "synthetic" in images.name:
-        raise InvalidOption(f"--paper does not apply to {images.name}: it is made from synthetic sources; omit it")
-    on_interrupt(lambda: checkpoint_kept(checkpoint))
-    with threads_used(threads), epoch_bar(budget) as report_epoch:
-        result = measured_baseline(
+    images = [open_dataset(name) for name in datasets]
+    names = [dataset.name for dataset in images]
+    _check_names(names, paper)
+    checkpoints = options.checkpoint_files(checkpoint, names, resume)
+    on_interrupt(lambda: checkpoints_kept(checkpoints))
+    trained = _trained_together if together and len(names) > 1 else partial(_trained_in_turn, paper=paper)
+    results: dict[int, UnseenResult] = {}
+    with threads_used(threads), trainings_bar(names, budget) as bar:
+        for place, result in trained(
             network,
             images,
             chosen_recipe,
-            paper=paper,
+            checkpoints=checkpoints,
+            progress=lambda place, end, valid: bar.report(place, end.done, progress_text(end.loss, valid)),
             seed=seed,
             epochs=epochs,
             device=torch_device,
-            checkpoint=checkpoint,
-            progress=lambda end, valid: report_epoch(end.done, _progress_text(end.loss, valid)),
-        )
-    if out is not None:
-        append_result(out, result)
-    published_accuracy = tables.accuracy(result.dataset, network)
+        ):
+            if out is not None:
+                add_to_file(out, result)
+            with bar.finish(place):
+                if not json:
+                    if results:
+                        typer.echo()
+                    print_fields(result_fields(result))
+            results[place] = result
     if json:
-        print_json(plain(asdict(result) | {"published": published_accuracy}))
-    else:
-        print_fields(_result_fields(result, published_accuracy, recipe=chosen_recipe.name))
+        printed = [result_json(results[place]) for place in sorted(results)]
+        print_json(printed if len(printed) > 1 else printed[0])
 
 
-def _progress_text(loss: float, valid: float | None) -> str:
-    return f"loss {loss:.3f}" + (f"  validation {valid:.2f} %" if valid is not None else "")
+def _check_names(names: Sequence[str], paper: str | None) -> None:
+    """Raise if two datasets have one name, or if one that the paper lacks is to have a name of the paper."""
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise InvalidOption(f"the datasets of a command differ in name, {name} occurs {count} times; name it once")
+    if paper is not None and "synthetic" in names[0]:
+        raise InvalidOption(f"--paper does not apply to {names[0]}: it is made from synthetic sources; omit it")
 
 
-def _result_fields(result: UnseenResult, published_accuracy: float | None, *, recipe: str) -> dict[str, object]:
-    """Names and values, without values that were not measured."""
-    train, valid, test = result.images
-    fields: dict[str, object] = {
-        "model": f"{result.model}, {readable(result.parameters)} parameters",
-        "dataset": f"{result.dataset}: {readable(train)} images trained on, {readable(valid)} validate, "
-        f"{readable(test)} test",
-        "recipe": f"{recipe}, {result.epochs} epoch{'s' if result.epochs > 1 else ''}, seed {result.seed}",
-        "device": result.device,
-        "status": result.status + (f": {result.reason}" if result.reason else ""),
-        "train time": f"{result.train_time_s:.1f} s",
-    }
-    measured = {epoch: value for epoch, value in result.validated.items() if value is not None}
-    if len(measured) > 1:
-        fields["validation by epoch"] = ", ".join(f"{value:.2f}" for value in measured.values()) + " %"
-    for name, value in (("validation", result.validation_accuracy), ("test", result.test_accuracy)):
-        if value is not None:
-            fields[f"{name} accuracy"] = f"{value:.2f} %"
-    fields["published"] = (
-        f"{published_accuracy:.2f} % after 64 epochs (table 1)" if published_accuracy is not None else "nothing"
-    )
-    if published_accuracy is not None and result.test_accuracy is not None:
-        fields["difference"] = f"{result.test_accuracy - published_accuracy:+.2f} points"
-    return fields
+def _trained_in_turn(
+    network: str,
+    datasets: Sequence[Dataset],
+    recipe: Recipe,
+    *,
+    paper: str | None,
+    checkpoints: Sequence[Path | None],
+    progress: Callable[[int, EpochEnd, float | None], None],
+    **run: Unpack[RunOptions],
+) -> Iterator[tuple[int, UnseenResult]]:
+    """The place and the result of each dataset, one training after another."""
+    from nasbed.experiments.unseen.baseline import measured_baseline
+
+    for place, (dataset, file) in enumerate(zip(datasets, checkpoints, strict=True)):
+        report_epoch = partial(progress, place)
+        yield (
+            place,
+            measured_baseline(network, dataset, recipe, paper=paper, checkpoint=file, progress=report_epoch, **run),
+        )
+
+
+def _trained_together(
+    network: str,
+    datasets: Sequence[Dataset],
+    recipe: Recipe,
+    *,
+    checkpoints: Sequence[Path | None],
+    progress: Callable[[int, EpochEnd, float | None], None],
+    **run: Unpack[RunOptions],
+) -> Iterator[tuple[int, UnseenResult]]:
+    """The place and the result of each dataset, the shortest training first."""
+    from nasbed.experiments.unseen.baseline import measured_baselines
+    from nasbed.training.baselines import check_train_baselines
+
+    check_train_baselines(network, datasets, recipe)
+    places = {dataset.name: place for place, dataset in enumerate(datasets)}
+    for result in measured_baselines(network, datasets, recipe, checkpoints=checkpoints, progress=progress, **run):
+        yield places[result.dataset], result

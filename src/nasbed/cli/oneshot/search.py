@@ -32,9 +32,10 @@ from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.progress import LINE_S, epoch_bar, note
 from nasbed.training import load_recipe
 from nasbed.training.devices import threads_used
-from nasbed.training.loop import check_drop_path, train
+from nasbed.training.loop import train
 from nasbed.training.network_factory import recipe_network
 from nasbed.training.recipe import Recipe
+from nasbed.training.stepwise import check_drop_path
 
 PRESET = "preset"
 """What ``--train`` calls the training of a preset."""

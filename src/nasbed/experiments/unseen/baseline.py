@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -11,10 +12,11 @@ from nasbed.core.packages import package_versions
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import UnseenResult
-from nasbed.training.baselines import BaselineCallback, train_baseline
+from nasbed.training.baselines import BaselineCallback, BaselineRun, train_baseline, train_baselines
 from nasbed.training.devices import chosen_device
 from nasbed.training.images import recipe_split
 from nasbed.training.options import RunOptions
+from nasbed.training.outcome import EpochEnd
 from nasbed.training.recipe import Recipe
 
 
@@ -39,12 +41,45 @@ def measured_baseline(
         progress: Called after every epoch.
         options: ``seed``, ``epochs`` and ``device`` of the training.
     """
-    dataset_name = dataset.name if paper is None else published().dataset_called(paper)
-    device = chosen_device(options.get("device", "cpu"))
     run = train_baseline(model, dataset, recipe, checkpoint=checkpoint, progress=progress, **options)
+    return _result(run, model, dataset, recipe, paper=paper, **options)
+
+
+def measured_baselines(
+    model: str,
+    datasets: Sequence[Dataset],
+    recipe: Recipe,
+    *,
+    checkpoints: Sequence[Path | None] | None = None,
+    progress: Callable[[int, EpochEnd, float | None], None] | None = None,
+    **options: Unpack[RunOptions],
+) -> Iterator[UnseenResult]:
+    """:func:`measured_baseline` on several datasets side by side, in the same kernels; each result when it is there.
+
+    Args:
+        model: The name of the baseline.
+        datasets: The images of each.
+        recipe: How to train.
+        checkpoints: A file for each dataset.
+        progress: Called after every epoch of a dataset, with its place among them.
+        options: ``seed``, ``epochs`` and ``device`` of the trainings.
+    """
+    for place, run in train_baselines(model, datasets, recipe, checkpoints=checkpoints, progress=progress, **options):
+        yield _result(run, model, datasets[place], recipe, **options)
+
+
+def _result(
+    run: BaselineRun,
+    model: str,
+    dataset: Dataset,
+    recipe: Recipe,
+    *,
+    paper: str | None = None,
+    **options: Unpack[RunOptions],
+) -> UnseenResult:
     split, outcome = recipe_split(dataset, recipe), run.outcome
     return UnseenResult(
-        dataset=dataset_name,
+        dataset=dataset.name if paper is None else published().dataset_called(paper),
         model=model,
         epochs=recipe.budget(options.get("epochs")),
         seed=options.get("seed", 0),
@@ -58,7 +93,7 @@ def measured_baseline(
         images=(len(split.train), len(split.valid), len(dataset.test)),
         parameters=run.parameters,
         recipe=recipe.settings(),
-        device=device_name(device),
+        device=device_name(chosen_device(options.get("device", "cpu"))),
         versions=versions(),
         reason=outcome.reason,
     )

@@ -19,9 +19,9 @@ from nasbed.experiments.unseen.budget import NasBudget, check_method
 from nasbed.experiments.unseen.results import UnseenResult
 from nasbed.training.devices import chance_kept
 from nasbed.training.images import recipe_split
-from nasbed.training.loop import check_drop_path
 from nasbed.training.network_factory import recipe_network
 from nasbed.training.recipe import Recipe
+from nasbed.training.stepwise import check_drop_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ BASELINES.add_entries(
         "vgg16": "baselines.vision:VGG16",
         "convnext-base": "baselines.vision:CONVNEXT_BASE",
         "mnasnet": "baselines.vision:MNASNET",
+        "mnasnet-torchvision": "baselines.vision:MNASNET_TORCHVISION",
         "densenet161": "baselines.densenet:densenet161",
         "resnext50": "baselines.vision:RESNEXT50",
     },
@@ -44,8 +45,10 @@ def baseline(name: str, *, classes: int, channels_in: int, image: int | tuple[in
     """The network of that name for images of a shape: as published but for its first convolution and its classifier.
 
     ``image`` is height and width in pixels, or the side of a square. Where a network would reduce an image below one
-    pixel, each side that is too short is first enlarged, by repeating pixels, to the least that it can do with. Weights
-    come from torch's own generator; inside ``with torch.device("meta")`` none are made.
+    pixel, each side that is too short is first enlarged, by repeating pixels, to the least that it can do with. What of
+    a kernel never meets the image is not computed, which changes results by rounding alone.
+
+    Weights come from torch's own generator; inside ``with torch.device("meta")`` none are made.
 
     >>> baseline("resnet18", classes=10, channels_in=1, image=(27, 18)).fc.out_features
     10
@@ -62,8 +65,9 @@ def baseline(name: str, *, classes: int, channels_in: int, image: int | tuple[in
     builder = BASELINES.get(name)
     check_torch()
     from nasbed.networks.baselines.upscaling import enlarged
+    from nasbed.networks.trimming import trim_convolutions
 
-    return enlarged(builder, classes=classes, channels_in=channels_in, image=sides)
+    return trim_convolutions(enlarged(builder, classes=classes, channels_in=channels_in, image=sides))
 
 
 __all__ = ["BASELINES", "BaselineBuilder", "baseline", "import_torchvision"]

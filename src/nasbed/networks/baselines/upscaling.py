@@ -40,8 +40,14 @@ class Upscaled(nn.Module):
 def enlarged(builder: BaselineBuilder, *, classes: int, channels_in: int, image: tuple[int, int]) -> nn.Module:
     """The network for such images, behind an :class:`Upscaled` only where it needs one."""
     network = builder(classes=classes, channels_in=channels_in)
+    size = seen_size(builder, image)
+    return network if size == image else Upscaled(network, size)
+
+
+def seen_size(builder: BaselineBuilder, image: tuple[int, int]) -> tuple[int, int]:
+    """Height and width at which a network sees images of a size."""
     least = least_side(builder)  # type: ignore[arg-type]
-    return network if min(image) >= least else Upscaled(network, (max(image[0], least), max(image[1], least)))
+    return max(image[0], least), max(image[1], least)
 
 
 @cache

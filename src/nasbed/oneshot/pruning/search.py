@@ -13,13 +13,13 @@ from torch import Tensor, nn
 
 from nasbed.core.architecture import Architecture
 from nasbed.networks.bonsai import BonsaiNetwork, remaining_weights
+from nasbed.oneshot.pruning.gradient import GatedGradient, GatedLosses
 from nasbed.oneshot.pruning.pruners import Compression, Pruners
 from nasbed.oneshot.pruning.settings import BonsaiSettings
 from nasbed.oneshot.search_interface import RunningSearch, SearchSetup, as_array
 from nasbed.spaces.bonsai.costs import BonsaiSkeleton, network_costs
 from nasbed.spaces.bonsai.genotype import BonsaiGenotype
 from nasbed.training.accuracy import accuracy
-from nasbed.training.devices import set_chance
 from nasbed.training.images import TrainingImages
 from nasbed.training.optimizers import recipe_optimizer
 from nasbed.training.precision import computing
@@ -63,21 +63,23 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
         self.optimizer = recipe_optimizer(self.gated, self.recipe)
         self.compression = Compression(self.frame).to(setup.device)
         self.compression_loss = 0.0
+        self.gradient = GatedGradient(self.gated, self.recipe, self._losses)
 
     def train_epoch(self, number: int) -> float:
         """The mean cross entropy. On a CPU the steps end at the first loss that is not finite."""
         recipe, steps = self.recipe, self.steps
         self.gated.train()
-        self.gated.network.set_drop_path(recipe.drop_path_in(number, self.epochs))
+        if not self.gated.network.set_drop_path(recipe.drop_path_in(number, self.epochs)):
+            self.gradient.forget()
         words = torch.from_numpy(epoch_words(self.seed, number, len(self.images))).to(self.device)
         draws = epoch_draws(recipe, words, self.images.side)
         seeds = step_words(self.seed, number, steps).tolist()
         losses = torch.zeros(2, steps, device=self.device)
-        for index in range(steps):
-            set_chance(self.device, seeds[index][1])
-            batch = self.images.batch(draws, index * recipe.batch, recipe.batch)
-            rate = recipe.rate(number * steps + index, self.epochs * steps)
-            losses[:, index] = self._step(batch, rate, number)
+        strength = torch.full((), self.settings.strength(number), device=self.device)
+        for index, batch in enumerate(self.images.epoch(draws, steps, recipe.batch)):
+            step = self.gradient(batch, strength, seed=seeds[index][1])
+            losses[:, index] = torch.stack([step.cross_entropy, step.compression]).detach()
+            self._move(step.gates, rate=recipe.rate(number * steps + index, self.epochs * steps))
             if self.device.type == "cpu" and not math.isfinite(losses[0, index].item()):
                 return math.nan
         loss, self.compression_loss = losses.double().mean(dim=1).tolist()
@@ -134,6 +136,9 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
         self.gated.load_state_dict(state["gated"])
         self.optimizer.load_state_dict(state["optimizer"])
 
+    def close(self) -> None:
+        self.gradient.forget()
+
     def deadhead(self) -> None:
         """Remove what has withered, but nothing that would cut the output off from the image; what then lies on no path
         goes with it."""
@@ -148,37 +153,37 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
     def _network(self, genotype: BonsaiGenotype) -> BonsaiNetwork:
         return BonsaiNetwork(genotype, self.skeleton)
 
-    def _step(self, batch: tuple[Tensor, Tensor], rate: float, epoch: int) -> Tensor:
-        """Move weights and pruners once; the cross entropy and the compression loss from before."""
-        images, labels = batch
+    def _losses(self, images: Tensor, labels: Tensor, strength: Tensor) -> GatedLosses:
         gates = self.gated.pruners()
-        self.optimizer.zero_grad(set_to_none=True)
         with computing(self.recipe, self.device):
             logits = self.gated.network(images, gates)
         loss = recipe_loss(logits, [(1.0, labels)], self.recipe)
-        compression = self._weighed_compression(gates, epoch)
-        (loss + compression).backward()  # type: ignore[no-untyped-call]
-        self.gated.pruners.observe(gates)
-        move(self.gated, self.optimizer, self.recipe, rate=rate)
-        self.gated.pruners.clamp()
-        return torch.stack([loss, compression]).detach()
+        return GatedLosses(loss, self._weighed_compression(gates, strength), gates)
 
-    def _weighed_compression(self, gates: Tensor, epoch: int) -> Tensor:
+    def _weighed_compression(self, gates: Tensor, strength: Tensor) -> Tensor:
         settings = self.settings
         if self.present.size <= settings.target:
             return gates.new_zeros(())
         operations, inputs = self.compression(gates, settings.aim)
         weighed: Tensor = settings.compression * operations + settings.input_compression * inputs
-        return weighed * settings.strength(epoch)
+        return weighed * strength
+
+    def _move(self, gates: Tensor, *, rate: float) -> None:
+        """Move weights and pruners by the gradient that they have, and note which gates were open."""
+        self.gated.pruners.observe(gates)
+        move(self.gated, self.optimizer, self.recipe, rate=rate)
+        self.gated.pruners.clamp()
 
     def _keep(self, genotype: BonsaiGenotype) -> None:
         """Go on with part of what is present: weights, momenta and all."""
+        self.gradient.forget()
         previous, moved = self.gated, self.optimizer.state
         network = self._network(genotype).to(self.device)
         remaining_weights(network, previous.network)
         self.present, self.gated = genotype, GatedNetwork(network, previous.pruners)
         with torch.no_grad():
             self.gated.pruners.removed.copy_(~torch.tensor(genotype.flags))
+        self.gradient = GatedGradient(self.gated, self.recipe, self._losses)
         self.optimizer = recipe_optimizer(self.gated, self.recipe)
         parameters = dict(previous.named_parameters())
         for name, weight in self.gated.named_parameters():

@@ -96,12 +96,8 @@ def outcome(study: UnseenStudy) -> list[str]:
     cells = [cell for cell in study.cells.values() if cell.difference is not None]
     lines = [_coverage(study, cells)]
     if cells:
-        apart = [abs(cell.difference or 0.0) for cell in cells]
+        lines.append(_agreement(study, cells))
         large = sorted((cell for cell in cells if cell.large), key=lambda cell: -abs(cell.difference or 0.0))
-        lines.append(
-            f"The mean absolute difference is {sum(apart) / len(apart):.2f} points; {len(cells) - len(large)} of "
-            f"{len(cells)} are within {LARGE:g}."
-        )
         lines += _far_lines(study, large)
     for heading, titles in (("table 1", study.paper.cnn_titles), ("table 2", study.paper.nas_titles)):
         absent = [title for column, title in titles.items() if not study.measured([column])]
@@ -120,6 +116,24 @@ def outcome(study: UnseenStudy) -> list[str]:
         if cell.images and cell.images != expected:
             lines.append(f"{_cell_name(study, cell)}: {_parts(cell.images)} images, the paper has {_parts(expected)}.")
     return lines
+
+
+def _agreement(study: UnseenStudy, cells: Sequence[ResultCell]) -> str:
+    """How near the published accuracies are. Each counts once: a variant only where the network itself is not
+    measured."""
+    by_place: dict[tuple[str, str], ResultCell] = {}
+    for cell in cells:
+        place = (cell.dataset, study.paper.column_of(cell.model))
+        if place not in by_place or cell.model == place[1]:
+            by_place[place] = cell
+    counted = list(by_place.values())
+    apart = sum(abs(cell.difference or 0.0) for cell in counted) / len(counted)
+    near = sum(not cell.large for cell in counted)
+    variants = sorted({cell.model for cell in cells if cell not in counted})
+    left_out = f" Variants beside the network itself do not count: {', '.join(variants)}." if variants else ""
+    return (
+        f"The mean absolute difference is {apart:.2f} points; {near} of {len(counted)} are within {LARGE:g}.{left_out}"
+    )
 
 
 def _far_lines(study: UnseenStudy, large: Sequence[ResultCell]) -> list[str]:

@@ -23,13 +23,20 @@ from nasbed.networks.trimming import TrimmedConvolution, trim_convolutions, trim
     padding=st.tuples(*[st.integers(0, 3)] * 2),
     image=st.tuples(*[st.integers(1, 6)] * 2),
     stride=st.integers(1, 3),
+    dilation=st.integers(1, 2),
     groups=st.sampled_from((1, 2, 4)),
 )
 def test_trimmed_convolution_computes_what_torchs_computes(
-    kernel: tuple[int, int], padding: tuple[int, int], image: tuple[int, int], stride: int, groups: int
+    kernel: tuple[int, int],
+    padding: tuple[int, int],
+    image: tuple[int, int],
+    stride: int,
+    dilation: int,
+    groups: int,
 ) -> None:
-    assume(all(side + 2 * border >= length for side, border, length in zip(image, padding, kernel, strict=True)))
-    plain = nn.Conv2d(4, 4, kernel, stride, padding, groups=groups, dtype=torch.float64)
+    reach = [dilation * (length - 1) for length in kernel]
+    assume(all(side + 2 * border > far for side, border, far in zip(image, padding, reach, strict=True)))
+    plain = nn.Conv2d(4, 4, kernel, stride, padding, dilation, groups=groups, dtype=torch.float64)
     trimmed: Any = trim_convolutions(deepcopy(plain))
     assert type(trimmed) is TrimmedConvolution
     maps = torch.randn(2, 4, *image, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -55,7 +62,20 @@ def test_kernel_keeps_twice_the_side_less_one_where_its_border_is_half_of_it(
     assert kernel.flatten().tolist() == list(range(first, first + left)) and (rows, columns) == (border - first, 0)
 
 
-@pytest.mark.parametrize("changes", [{"dilation": 2}, {"padding": "same"}, {"padding_mode": "circular"}])
+@pytest.mark.parametrize(
+    ("length", "dilation", "side", "left"), [(5, 2, 2, 1), (5, 2, 3, 3), (5, 2, 4, 3), (5, 2, 5, 5), (3, 2, 2, 1)]
+)
+def test_dilated_kernel_keeps_the_places_that_reach_into_the_image(
+    length: int, dilation: int, side: int, left: int
+) -> None:
+    border = dilation * (length // 2)
+    kernel, borders = trimmed_kernel(
+        torch.ones(1, 1, length, length), (border, border), (side, side), dilation=(dilation, dilation)
+    )
+    assert kernel.shape[2:] == (left, left) and borders == (dilation * (left // 2),) * 2
+
+
+@pytest.mark.parametrize("changes", [{"padding": "same"}, {"padding_mode": "circular"}])
 def test_convolutions_of_other_kinds_stay_as_they_are(changes: dict[str, Any]) -> None:
     layer = nn.Conv2d(1, 1, 3, **({"padding": 1} | changes))
     assert type(trim_convolutions(layer)) is nn.Conv2d

@@ -110,8 +110,11 @@ class MixedEdge(nn.Module):
 def weighed_sum(outputs: Sequence[Tensor], weights: Tensor) -> Tensor:
     """The weighted sum of tensors of one shape, as a product of two matrices. It takes a few kernels; separate products
     and sums take dozens, above all in the backward pass."""
+    first = outputs[0]
+    if not first.is_contiguous() and first.is_contiguous(memory_format=torch.channels_last):
+        return weighed_sum([output.permute(0, 2, 3, 1) for output in outputs], weights).permute(0, 3, 1, 2)
     stacked = torch.stack(list(outputs))
-    return (weights.to(stacked.dtype).unsqueeze(0) @ stacked.flatten(1)).view_as(outputs[0])
+    return (weights.to(stacked.dtype).unsqueeze(0) @ stacked.flatten(1)).view_as(first)
 
 
 def shuffle(channels: int, through: int) -> Tensor:

@@ -22,6 +22,7 @@ from nasbed.oneshot.spaces.base import Supernet, SupernetSize
 from nasbed.oneshot.steps import Step, architecture_step, weight_step
 from nasbed.oneshot.weight_inheritance import widen
 from nasbed.training.optimizers import recipe_optimizer
+from nasbed.training.placement import place_network
 from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class SupernetSearch(RunningSearch[SearchSettings]):
         self.layout: Layout = self.method.layout()
         supernet = self.space.supernet(self.size, self.method.cells, self.layout)
         initial_weights(supernet, self.seed)
-        self.supernet: Supernet = supernet.to(self.device)
+        self.supernet: Supernet = place_network(supernet, self.device)
         self.weights_moved = recipe_optimizer(self.supernet, self.recipe)
         self.captured = CapturedLoss(self.supernet, self.recipe)
 

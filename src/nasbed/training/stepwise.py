@@ -22,6 +22,7 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.optimizers import recipe_optimizer
 from nasbed.training.options import EpochCallback
 from nasbed.training.outcome import EpochEnd, TrainingOutcome
+from nasbed.training.placement import place_network
 from nasbed.training.random_streams import epoch_draws, epoch_words, step_words
 from nasbed.training.recipe import Recipe
 
@@ -113,7 +114,7 @@ class StepwiseTraining:
         check_drop_path(network, recipe)
         if learning_curve:
             check_validation(images, recipe)
-        network.to(images.labels.device)
+        place_network(network, images.labels.device)
         if recipe.norm_momentum is not None:
             set_norm_momentum(network, recipe.norm_momentum)
         self._steps = recipe.steps_per_epoch(len(images))

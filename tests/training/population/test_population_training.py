@@ -12,6 +12,7 @@ from nasbed import datasets
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.spaces import space
+from nasbed.training import stepwise
 from nasbed.training.images import TrainingImages
 from nasbed.training.loop import train
 from nasbed.training.outcome import Job
@@ -47,7 +48,10 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def test_population_becomes_what_its_networks_become_alone() -> None:
+def test_population_becomes_what_its_networks_become_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The networks alone have their channels first, as populations do: another order of sums moves the loss by 2e-3 in
+    these six steps."""
+    monkeypatch.setattr(stepwise, "place_network", lambda network, device: network.to(device))
     digits = datasets.load("digits")
     jobs = [Job(cell, epochs, seed) for seed, (cell, epochs) in enumerate(zip(cells(3), (3, 1, 3), strict=True))]
     together = train_population(jobs, digits, RECIPE)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nasbed.networks.stacking.products import patches, products, same_convolution
-from nasbed.networks.trimming import trimmed_kernel
+from nasbed.networks.trimming import trimmed_convolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,7 @@ class StackedProductConvolution(StackedLayer):
 
 
 class StackedGroupedConvolution(StackedLayer):
-    """Any convolutions, the members as groups: that is the fast way for depthwise ones. What is left of a depthwise
-    kernel on maps of one pixel is a factor."""
+    """Any convolutions, the members as groups: that is the fast way for depthwise ones."""
 
     weight: Tensor
     bias: Tensor | None
@@ -141,13 +140,9 @@ class StackedGroupedConvolution(StackedLayer):
         self.share("bias", BY_CHANNEL)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        weight, padding = self.weight, self.padding
-        if not isinstance(padding, str) and self.dilation == (1, 1):
-            weight, padding = trimmed_kernel(weight, padding, (inputs.shape[2], inputs.shape[3]))  # type: ignore[arg-type]
-        if weight[0].numel() == 1 and len(weight) == self.groups and (self.stride, padding) == ((1, 1), (0, 0)):
-            scaled = inputs * weight.view(-1, 1, 1)
-            return scaled if self.bias is None else scaled + self.bias.view(-1, 1, 1)
-        return functional.conv2d(inputs, weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        options: Any = {"stride": self.stride, "padding": self.padding, "dilation": self.dilation}
+        convolution = functional.conv2d if isinstance(self.padding, str) else trimmed_convolution
+        return convolution(inputs, self.weight, self.bias, **options, groups=self.groups)
 
 
 class StackedBatchNorm(StackedLayer):

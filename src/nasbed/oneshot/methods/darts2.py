@@ -79,20 +79,32 @@ def unrolled_gradient(
     if velocities is not None and moving:
         going = torch._foreach_mul([velocities[place] for place in moving], momentum)  # type: ignore[misc]
         torch._foreach_add_([moved[place] for place in moving], going)
-    unrolled = [weight.requires_grad_() for weight in torch._foreach_sub(fixed, torch._foreach_mul(moved, rate))]
+    stepped = _laid_out_as(fixed, torch._foreach_sub(fixed, torch._foreach_mul(moved, rate)))
+    unrolled = [weight.requires_grad_() for weight in stepped]
     gradients = _gradients(valid(unrolled), [*parameters, *unrolled])
     direct, ahead = gradients[: len(parameters)], gradients[len(parameters) :]
     size = radius / torch.linalg.vector_norm(torch.stack(torch._foreach_norm(ahead)))
-    sides = [
-        _gradients(train(torch._foreach_add(fixed, torch._foreach_mul(ahead, sign * size))), parameters)
-        for sign in (1, -1)
-    ]
+    sides = []
+    for sign in (1, -1):
+        aside = torch._foreach_add(fixed, torch._foreach_mul(ahead, sign * size))
+        sides.append(_gradients(train(_laid_out_as(fixed, aside)), parameters))
     return [own - rate * (plus - minus) / (2 * size) for own, plus, minus in zip(direct, *sides, strict=True)]
 
 
 def _gradients(loss: Tensor, by: Sequence[Tensor]) -> list[Tensor]:
     gradients = torch.autograd.grad(loss, list(by), allow_unused=True)
+    return _laid_out_as(
+        by,
+        [
+            torch.zeros_like(tensor) if gradient is None else gradient
+            for tensor, gradient in zip(by, gradients, strict=True)
+        ],
+    )
+
+
+def _laid_out_as(tensors: Sequence[Tensor], values: Sequence[Tensor]) -> list[Tensor]:
+    """The values in the memory layout of these tensors: that of maps, and the rounding of sums, depend on it."""
     return [
-        torch.zeros_like(tensor) if gradient is None else gradient
-        for tensor, gradient in zip(by, gradients, strict=True)
+        value if value.stride() == tensor.stride() else torch.empty_like(tensor).copy_(value)
+        for tensor, value in zip(tensors, values, strict=True)
     ]

@@ -22,6 +22,7 @@ from nasbed.spaces.bonsai.genotype import BonsaiGenotype
 from nasbed.training.accuracy import accuracy
 from nasbed.training.images import TrainingImages
 from nasbed.training.optimizers import recipe_optimizer
+from nasbed.training.placement import place_network
 from nasbed.training.precision import computing
 from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights, step_words
 from nasbed.training.steps import move, recipe_loss
@@ -59,7 +60,7 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
         network = self._network(self.present)
         initial_weights(network, setup.seed)
         pruners = Pruners(self.frame, start=settings.gate_start, bound=settings.gate_bound, interval=settings.interval)
-        self.gated = GatedNetwork(network, pruners).to(setup.device)
+        self.gated = place_network(GatedNetwork(network, pruners), setup.device)
         self.optimizer = recipe_optimizer(self.gated, self.recipe)
         self.compression = Compression(self.frame).to(setup.device)
         self.compression_loss = 0.0
@@ -120,7 +121,7 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
 
     def network(self, arch: Architecture) -> BonsaiNetwork:
         """The network without gates, in evaluation mode. It is already trained, since training and pruning are one."""
-        network = self._network(BonsaiGenotype.of(arch)).to(self.device)
+        network = place_network(self._network(BonsaiGenotype.of(arch)), self.device)
         remaining_weights(network, self.gated.network)
         return network.eval()
 
@@ -178,7 +179,7 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
         """Go on with part of what is present: weights, momenta and all."""
         self.gradient.forget()
         previous, moved = self.gated, self.optimizer.state
-        network = self._network(genotype).to(self.device)
+        network = place_network(self._network(genotype), self.device)
         remaining_weights(network, previous.network)
         self.present, self.gated = genotype, GatedNetwork(network, previous.pruners)
         with torch.no_grad():

@@ -20,12 +20,13 @@ from nasbed.training.devices import threads_used
 from nasbed.training.placement import place_network
 
 CPU = torch.device("cpu")
+SIDES = (9, 6)
 
 
-def gradient(network: nn.Module, dtype: torch.dtype, image: tuple[int, int]) -> torch.Tensor:
+def gradient(network: nn.Module, dtype: torch.dtype) -> torch.Tensor:
     """The gradient of a loss without kinks: at those, rounding decides."""
     generator = torch.Generator().manual_seed(0)
-    images = torch.randn(32, 2, *image, generator=generator, dtype=torch.float64).to(dtype)
+    images = torch.randn(16, 2, *SIDES, generator=generator, dtype=torch.float64).to(dtype)
     for module in network.modules():
         if isinstance(module, nn.ReLU):
             module.forward = functional.softplus  # type: ignore[method-assign]
@@ -37,13 +38,12 @@ def gradient(network: nn.Module, dtype: torch.dtype, image: tuple[int, int]) -> 
     return torch.cat(parts)
 
 
-@pytest.mark.parametrize("image", [(8, 8), (9, 6)])
 @pytest.mark.parametrize("name", list(NETWORKS))
-def test_placed_network_has_the_gradient_of_the_plain_one(name: str, image: tuple[int, int]) -> None:
-    plain = build(space(name).sample(np.random.default_rng(0)), classes=3, channels_in=2, image=image)
+def test_placed_network_has_the_gradient_of_the_plain_one(name: str) -> None:
+    plain = build(space(name).sample(np.random.default_rng(0)), classes=3, channels_in=2, image=SIDES)
     placed = place_network(deepcopy(plain), CPU)
     with threads_used(1):
-        exact, rounded = gradient(plain, torch.float64, image), gradient(placed, torch.float32, image)
+        exact, rounded = gradient(plain, torch.float64), gradient(placed, torch.float32)
     error = torch.linalg.vector_norm(rounded - exact) / torch.linalg.vector_norm(exact)
     assert error < 1e-3
 

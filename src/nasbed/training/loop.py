@@ -67,9 +67,12 @@ def train_network(
 ) -> TrainingOutcome:
     """:func:`train` of any network that turns images into logits, from the weights that it has.
 
-    It is trained in place, moved to the device, and left in evaluation mode. A recipe with ``drop_path`` needs a
-    network with a method ``set_drop_path``. If that returns true, a recorded step goes on, else it is recorded anew.
-    A recipe with an ``auxiliary_weight`` needs a network that returns a pair of logits in training mode.
+    It is trained in place, moved to the device, and left in evaluation mode. On a CPU its channels are last in memory
+    from then on, and its convolutions are :class:`~nasbed.networks.trimming.TrimmedConvolution`.
+
+    A recipe with ``drop_path`` needs a network with a method ``set_drop_path``. If that returns true, a recorded step
+    goes on, else it is recorded anew. A recipe with an ``auxiliary_weight`` needs a network that returns a pair of
+    logits in training mode.
 
     Args:
         network: The network with its first weights.

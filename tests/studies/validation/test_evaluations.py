@@ -35,7 +35,8 @@ from nasbed.studies.validation.evaluations.split_agreement import split_agreemen
 from nasbed.studies.validation.fit_tasks import SurrogateRecipe
 from nasbed.studies.validation.leave_out import BestRegion
 from nasbed.studies.validation.page import write_validation
-from nasbed.studies.validation.study import ValidationOptions, validate_results
+from nasbed.studies.validation.parts import ValidationOptions
+from nasbed.studies.validation.study import validate_results
 from nasbed.studies.validation.topology import topology
 from nasbed.studies.validation.topology_effects import EVALUATED, topology_effects
 from nasbed.surrogates import SURROGATES

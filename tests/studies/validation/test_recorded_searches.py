@@ -17,8 +17,9 @@ from nasbed.results import Results
 from nasbed.studies.validation.artefact_validation import validate_artefact
 from nasbed.studies.validation.fit_tasks import SurrogateRecipe
 from nasbed.studies.validation.page import part_facts
-from nasbed.studies.validation.recorded import observed_trajectories
-from nasbed.studies.validation.study import Validation, ValidationOptions, cannot_be_checked, validate_results
+from nasbed.studies.validation.parts import ValidationOptions, cannot_be_checked
+from nasbed.studies.validation.searches.recorded import observed_trajectories
+from nasbed.studies.validation.study import Validation, validate_results
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.table_split import TableSplit
 
@@ -141,6 +142,6 @@ def test_searches_without_times_are_left_out_with_a_reason(tmp_path: Path) -> No
     searches = table.searches()
     assert searches is not None and np.isnan(searches.of("re", 0).end_s).any()
     with pytest.raises(InvalidOption, match="were not timed"):
-        from nasbed.studies.validation.recorded import check_recorded
+        from nasbed.studies.validation.searches.recorded import check_recorded
 
         check_recorded(table)

@@ -32,18 +32,19 @@ from nasbed.studies.validation.parameter_free import (
     parameter_free_design,
     places_of,
 )
-from nasbed.studies.validation.searches import (
+from nasbed.studies.validation.parts import ValidationOptions
+from nasbed.studies.validation.searches.benchmarks import (
     check_complete,
     evaluated,
     fitted_surrogate,
     searches,
     without_each,
 )
-from nasbed.studies.validation.study import ValidationOptions, validate_results
+from nasbed.studies.validation.searches.trajectories import BenchmarkSide, SearchPlan, agreement, trajectories
+from nasbed.studies.validation.study import validate_results
 from nasbed.studies.validation.table_error import BETTER, TABLE, surrogate_against_table
 from nasbed.studies.validation.topology import topology
 from nasbed.studies.validation.training_size import crossing, default_sizes, training_size
-from nasbed.studies.validation.trajectories import BenchmarkSide, SearchPlan, agreement, trajectories
 from nasbed.surrogates import SURROGATES, Examples, runtime
 from nasbed.surrogates.ensemble import fit_ensemble
 from nasbed.surrogates.making import make_surrogate

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nasbed.studies.validation.artefact_validation import validate_artefact
     from nasbed.studies.validation.fit_tasks import SurrogateRecipe
-    from nasbed.studies.validation.study import Validation, ValidationOptions, validate_results
+    from nasbed.studies.validation.parts import ValidationOptions
+    from nasbed.studies.validation.study import Validation, validate_results
 
 __all__ = ["SurrogateRecipe", "Validation", "ValidationOptions", "validate_artefact", "validate_results"]
 

@@ -17,15 +17,14 @@ from nasbed.studies.validation.data import ValidationData
 from nasbed.studies.validation.fit_tasks import query_times
 from nasbed.studies.validation.fits import Fits, ModelFit, fit_figures
 from nasbed.studies.validation.parameter_free import parameter_free
-from nasbed.studies.validation.recorded import beside_recorded, recorded_methods
+from nasbed.studies.validation.parts import ValidationOptions, check_parts, check_searches
 from nasbed.studies.validation.runtime import runtime_of_artefact
+from nasbed.studies.validation.searches.recorded import beside_recorded, recorded_methods
+from nasbed.studies.validation.searches.trajectories import trajectories
 from nasbed.studies.validation.study import (
     PartProgress,
     Validation,
-    ValidationOptions,
     about_data,
-    check_parts,
-    check_searches,
     data_checks,
     depth_of,
     design_of,
@@ -33,7 +32,6 @@ from nasbed.studies.validation.study import (
     with_data_checks,
 )
 from nasbed.studies.validation.topology_effects import topology_design, topology_effects
-from nasbed.studies.validation.trajectories import trajectories
 from nasbed.surrogates.artefact import Artefact
 from nasbed.surrogates.examples import Examples, examples
 from nasbed.surrogates.table_split import TableSplit

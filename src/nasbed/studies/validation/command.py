@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from nasbed.core.execution import Engine
     from nasbed.results.store import Results
     from nasbed.studies.validation.fit_tasks import SurrogateRecipe
-    from nasbed.studies.validation.study import Validation, ValidationOptions
+    from nasbed.studies.validation.parts import ValidationOptions
+    from nasbed.studies.validation.study import Validation
 
 
 @former_options({"--methods": "--optimizers", "--model": "--models", "--results": "--table"})
@@ -98,7 +99,7 @@ def validate(
 
     from nasbed.studies.validation.leave_out import WELL_PERFORMING
     from nasbed.studies.validation.page import TITLES, part_facts, write_validation
-    from nasbed.studies.validation.study import ValidationOptions, check_parts
+    from nasbed.studies.validation.parts import ValidationOptions, check_parts
     from nasbed.studies.validation.tables import tables
 
     selection = check_parts(_split_list(parts))
@@ -176,7 +177,8 @@ def _of_table(
         noted: The omitted parts that were printed already, with reasons. It gets those that this call prints.
         at_least: Leaves out architectures with an evaluation that is worse.
     """
-    from nasbed.studies.validation.study import cannot_be_checked, steps, validate_results
+    from nasbed.studies.validation.parts import cannot_be_checked, steps
+    from nasbed.studies.validation.study import validate_results
     from nasbed.surrogates import SURROGATES
     from nasbed.surrogates.table_split import TableSplit
 
@@ -223,7 +225,7 @@ def _of_artefact(
     """
     from nasbed.benchmarks.places import surrogate_paths
     from nasbed.studies.validation.artefact_validation import cannot_be_checked, validate_artefact
-    from nasbed.studies.validation.recorded import recorded_methods
+    from nasbed.studies.validation.searches.recorded import recorded_methods
     from nasbed.surrogates.artefact import Artefact, is_artefact
 
     path = Path(subject) if is_artefact(Path(subject)) else surrogate_paths().get(subject)
@@ -271,7 +273,7 @@ def _results(name: str, remedy: str = "") -> Results:
 def _check_installed(options: ValidationOptions, table: Results) -> None:
     from nasbed.benchmarks import TabularBenchmark
     from nasbed.experiments.comparison_checks import check_installed
-    from nasbed.studies.validation.recorded import recorded_methods
+    from nasbed.studies.validation.searches.recorded import recorded_methods
 
     check_installed(recorded_methods(table) or options.methods, TabularBenchmark(table))
 

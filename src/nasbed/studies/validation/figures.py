@@ -25,14 +25,14 @@ from nasbed.studies.validation.fits import Fits
 from nasbed.studies.validation.leave_out import LeftOuts
 from nasbed.studies.validation.panel import HEIGHT, SQUARE, WIDTH, Panel, name_colours
 from nasbed.studies.validation.parameter_free import TRUE, ParameterFree
-from nasbed.studies.validation.region_searches import RegionSearches
 from nasbed.studies.validation.scoring import Scatter
+from nasbed.studies.validation.searches.regions import RegionSearches
+from nasbed.studies.validation.searches.trajectories import TrajectoryComparison
 from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, AgainstTable
 from nasbed.studies.validation.topology import Topology
 from nasbed.studies.validation.topology_effects import TopologyEffects
 from nasbed.studies.validation.training_size import TrainingSize
-from nasbed.studies.validation.trajectories import TrajectoryComparison
 
 
 def panels(study: Validation) -> dict[str, list[Panel]]:

@@ -16,7 +16,8 @@ from nasbed.drawing.number_texts import digits
 from nasbed.drawing.page import Section
 from nasbed.studies.validation.figures import panels
 from nasbed.studies.validation.panel import Panel
-from nasbed.studies.validation.study import PARTS, Validation
+from nasbed.studies.validation.parts import PARTS
+from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import BETTER, TABLE
 from nasbed.studies.validation.tables import tables
 from nasbed.studies.validation.topology_effects import EVALUATED

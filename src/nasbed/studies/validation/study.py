@@ -10,28 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from nasbed.core.errors import InvalidOption, nearest
+from nasbed.core.errors import InvalidOption
 from nasbed.core.execution import Engine
 from nasbed.core.metric import Metric
 from nasbed.results.store import Results
 from nasbed.spaces.base import Codes
-from nasbed.studies.validation.data import ValidationData, repeats_of
-from nasbed.studies.validation.evaluations.cell_distributions import CellDistributions, cell_distributions, check_cells
+from nasbed.studies.validation.data import ValidationData
+from nasbed.studies.validation.evaluations.cell_distributions import CellDistributions, cell_distributions
 from nasbed.studies.validation.evaluations.embedding import Embedding, tsne
-from nasbed.studies.validation.evaluations.method_profiles import MethodProfiles, check_profiles, method_profiles
+from nasbed.studies.validation.evaluations.method_profiles import MethodProfiles, method_profiles
 from nasbed.studies.validation.evaluations.seed_noise import SeedNoise, seed_noise
-from nasbed.studies.validation.evaluations.split_agreement import SplitAgreement, metrics_to_compare, split_agreement
+from nasbed.studies.validation.evaluations.split_agreement import SplitAgreement, split_agreement
 from nasbed.studies.validation.fit_tasks import Fitter, SurrogateRecipe
 from nasbed.studies.validation.fits import TEST, Fits, fit_jobs, fits
 from nasbed.studies.validation.leave_out import (
-    WELL_PERFORMING,
-    BestRegion,
     LeftOuts,
-    check_methods,
     leave_one_optimizer_out,
     random_only,
-    random_rows,
-    search_methods,
     well_performing_only,
     well_performing_unseen,
 )
@@ -41,86 +36,30 @@ from nasbed.studies.validation.parameter_free import (
     parameter_free,
     parameter_free_design,
 )
+from nasbed.studies.validation.parts import (
+    SHARED,
+    Step,
+    ValidationOptions,
+    cannot_be_checked,
+    check_parts,
+    search_split,
+)
 from nasbed.studies.validation.published import PublishedFigures, published
-from nasbed.studies.validation.recorded import check_recorded, recorded_methods, recorded_searches
-from nasbed.studies.validation.region_searches import RegionSearches, check_region, region_searches
-from nasbed.studies.validation.runtime import RuntimeFit, check_times, runtime_of_table
-from nasbed.studies.validation.searches import check_complete, searches
+from nasbed.studies.validation.runtime import RuntimeFit, runtime_of_table
+from nasbed.studies.validation.searches.benchmarks import searches
+from nasbed.studies.validation.searches.recorded import recorded_methods, recorded_searches
+from nasbed.studies.validation.searches.regions import RegionSearches, region_searches
+from nasbed.studies.validation.searches.trajectories import TrajectoryComparison
 from nasbed.studies.validation.table_error import AgainstTable, surrogate_against_table
 from nasbed.studies.validation.topology import Topology, topology
 from nasbed.studies.validation.topology_effects import DESIGN, TopologyEffects, topology_design, topology_effects
-from nasbed.studies.validation.training_size import SIZES, TrainingSize, check_sizes, training_size
-from nasbed.studies.validation.trajectories import METHODS, SearchPlan, TrajectoryComparison
+from nasbed.studies.validation.training_size import TrainingSize, training_size
 from nasbed.surrogates.base import Floats
-from nasbed.surrogates.examples import validation_metric
 from nasbed.surrogates.table_split import TableSplit
 
-PARTS = {
-    "fits": "how well each model fits",
-    "runtime": "how well the runtime model fits",
-    "table": "surrogate against a table of one seed",
-    "size": "error by number of training architectures",
-    "looo": "leaving one search method out",
-    "random": "fitted on random search only",
-    "best": "fitted on the best only",
-    "rest": "fitted on all but the best",
-    "free": "parameter-free operations",
-    "depth": "rank correlation and error by cell depth",
-    "topologies": "what topologies and operations of cells do",
-    "methods": "what each search method evaluated",
-    "cells": "the metric by depth and by parameter-free operations of cells",
-    "noise": "the noise of evaluations",
-    "test": "validation against test metric",
-    "tsne": "a map of the data",
-    "regions": "searches on surrogates of the best only, and of all but the best",
-    "trajectories": "searches on the surrogate, and on the table or for real",
-}
 FREE = "parameter-free"
-SHARED = ("fits", "free", "depth", "topologies")
-"""The parts that share one fit of each model."""
-
 PartProgress = Callable[[str], None]
 """Called with the name of a part after each step of it."""
-Step = Callable[[], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ValidationOptions:
-    """The settings of the parts.
-
-    Args:
-        seed: The seed of splits, samples and fits.
-        sizes: The training sizes of the curve; 8 up to all architectures by default.
-        repeats: Fits at each training size.
-        share: The best share of architectures that counts as well-performing.
-        threshold: The value from which an architecture counts as well-performing, instead of a share.
-        points: The most points of the map.
-        methods: The search methods of the searches.
-        seeds: Runs of each search method.
-        budget: The budget of each run, such as ``200ev``.
-    """
-
-    seed: int = 0
-    sizes: tuple[int, ...] = ()
-    repeats: int = 3
-    share: float = WELL_PERFORMING
-    threshold: float | None = None
-    points: int = 2000
-    methods: tuple[str, ...] = METHODS
-    seeds: int = 10
-    budget: str = "200ev"
-
-    def __post_init__(self) -> None:
-        BestRegion(self.share, self.threshold)  # refuses a share that is none
-
-    @property
-    def region(self) -> BestRegion:
-        """The architectures that count as well-performing."""
-        return BestRegion(self.share, self.threshold)
-
-    def search_plan(self, out: Path, engine: Engine | None, step: Step) -> SearchPlan:
-        """The searches of a validation in a folder; ``step`` is called after each run and each fit."""
-        return SearchPlan(out / "searches", self.methods, self.seeds, self.budget, engine, lambda _: step())
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +99,6 @@ class Validation:
     regions: tuple[RegionSearches, ...] | None = None
     trajectories: TrajectoryComparison | None = None
     left_out: Mapping[str, str] | None = None
-
-
-def check_parts(parts: Sequence[str]) -> tuple[str, ...]:
-    """The named parts in their order, all if none is named; raises for an unknown one."""
-    for part in parts:
-        if part not in PARTS:
-            raise InvalidOption(f"no part of a validation is called {part!r}; {nearest(part, PARTS)}")
-    return tuple(part for part in PARTS if part in parts or not parts)
 
 
 def validate_results(
@@ -233,11 +164,11 @@ def _checks(
     def searched(step: Step) -> TrajectoryComparison:
         plan = options.search_plan(out, fitter.engine, step)
         compared = recorded_searches if recorded_methods(split.results) else searches
-        return compared(_search_split(split), fitter.recipes, plan, out=out)
+        return compared(search_split(split), fitter.recipes, plan, out=out)
 
     def searched_by_region(step: Step) -> tuple[RegionSearches, ...]:
         plan = options.search_plan(out, fitter.engine, step)
-        return region_searches(_search_split(split), fitter.recipes, plan, out=out, region=options.region)
+        return region_searches(search_split(split), fitter.recipes, plan, out=out, region=options.region)
 
     return {
         "runtime": ("runtime", lambda _: runtime_of_table(data, seed=options.seed)),
@@ -279,51 +210,6 @@ def with_data_checks(
             except InvalidOption as reason:
                 left_out[part] = str(reason)
     return validation
-
-
-def _search_split(split: TableSplit) -> TableSplit:
-    """The split of what searches optimise: the table's own objective at the highest fidelity. Rows that are not those
-    of the validation get a new split, with the same seed."""
-    results = split.results
-    searched = validation_metric(results), results.cache().fidelities[-1], None, None
-    if (split.metric, split.fidelity, split.methods, split.at_least) == searched:
-        return split
-    return TableSplit.of(results, seed=split.seed)
-
-
-def cannot_be_checked(split: TableSplit, parts: Sequence[str], options: ValidationOptions) -> dict[str, str]:
-    """The parts that cannot be checked on a table, with reasons; no model is fitted for it."""
-    data = ValidationData.of(split)
-    checks: dict[str, Callable[[], object]] = {
-        **dict.fromkeys(SHARED, lambda: data.test),
-        **dict.fromkeys(("table", "noise"), partial(repeats_of, data)),
-        "runtime": partial(check_times, data),
-        "size": partial(check_sizes, data, options.sizes),
-        "looo": partial(check_methods, data),
-        "random": partial(random_rows, data),
-        **dict.fromkeys(("best", "rest"), partial(options.region.rows, data)),
-        "regions": lambda: check_region(ValidationData.of(_search_split(split)), options.region),
-        "topologies": partial(topology_design, data.space, options.seed),
-        "methods": partial(check_profiles, data),
-        "cells": partial(check_cells, data),
-        "test": partial(metrics_to_compare, split.results),
-        "trajectories": partial(check_searches, split.results),
-    }
-    reasons = {}
-    for part in (part for part in parts if part in checks):
-        try:
-            checks[part]()
-        except InvalidOption as reason:
-            reasons[part] = str(reason)
-    return reasons
-
-
-def check_searches(results: Results) -> None:
-    """Raise unless searches on surrogates can be compared with searches for real, or with those on a complete table."""
-    if recorded_methods(results):
-        check_recorded(results)
-    else:
-        check_complete(results)
 
 
 def step_of(part: str, on_step: PartProgress | None) -> Step:
@@ -443,28 +329,3 @@ def depth_of(
     except InvalidOption as reason:
         left_out["depth"] = str(reason)
         return None
-
-
-def steps(
-    split: TableSplit, recipes: Sequence[SurrogateRecipe], parts: Sequence[str], options: ValidationOptions
-) -> dict[str, int]:
-    """The number of steps of each part, for progress bars; all parts must apply to the table."""
-    data, models = ValidationData.of(split), len(recipes)
-    seeds = len(repeats_of(data).seeds) if "table" in parts else 0
-    recorded = recorded_methods(split.results)
-    methods = recorded or options.methods
-    runs = len(methods) * options.seeds
-    of_model = 2 + len(methods) + 3 * runs if recorded else 1 + len(methods) + 2 * runs
-    counts = {
-        "fits": models,
-        "table": models * seeds,
-        "size": models * (len(options.sizes) or SIZES) * options.repeats,
-        "looo": models * len(search_methods(data)),
-        "random": models,
-        "best": models,
-        "rest": models,
-        "regions": 3 * models * (1 + len(options.methods) * options.seeds),
-        "trajectories": (0 if recorded else runs) + models * of_model,
-    }
-    shared = set(SHARED) & set(parts)
-    return {part: count for part, count in counts.items() if part in parts or (part == "fits" and shared)}

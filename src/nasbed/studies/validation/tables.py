@@ -17,14 +17,14 @@ from nasbed.studies.validation.fits import Fits
 from nasbed.studies.validation.leave_out import LeftOuts
 from nasbed.studies.validation.paper_rows import with_paper, with_paper_size
 from nasbed.studies.validation.parameter_free import ParameterFree
-from nasbed.studies.validation.region_searches import RegionSearches
 from nasbed.studies.validation.runtime import RuntimeFit
+from nasbed.studies.validation.searches.regions import RegionSearches
+from nasbed.studies.validation.searches.trajectories import TrajectoryComparison
 from nasbed.studies.validation.study import Validation
 from nasbed.studies.validation.table_error import ALL, AgainstTable
 from nasbed.studies.validation.topology import Topology
 from nasbed.studies.validation.topology_effects import TopologyEffects
 from nasbed.studies.validation.training_size import TrainingSize
-from nasbed.studies.validation.trajectories import TrajectoryComparison
 
 
 def tables(study: Validation) -> dict[str, NumberTable]:

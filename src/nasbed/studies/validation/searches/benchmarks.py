@@ -20,7 +20,13 @@ from nasbed.experiments.runs import Run, load_runs
 from nasbed.results.rows import Rows
 from nasbed.results.store import Results, write_results
 from nasbed.studies.validation.fit_tasks import SurrogateRecipe
-from nasbed.studies.validation.trajectories import METHODS, RunProgress, SearchPlan, TrajectoryComparison, trajectories
+from nasbed.studies.validation.searches.trajectories import (
+    METHODS,
+    RunProgress,
+    SearchPlan,
+    TrajectoryComparison,
+    trajectories,
+)
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.making import make_surrogate
 from nasbed.surrogates.table_split import TableSplit

@@ -28,8 +28,14 @@ from nasbed.spaces.lookup import Lookup
 from nasbed.studies.validation.data import ValidationData
 from nasbed.studies.validation.fit_tasks import SurrogateRecipe
 from nasbed.studies.validation.leave_out import FEWEST, BestRegion
-from nasbed.studies.validation.searches import fitted_surrogate, surrogates_folder
-from nasbed.studies.validation.trajectories import SearchPlan, TrajectoryComparison, comparison, runs_on, side_of
+from nasbed.studies.validation.searches.benchmarks import fitted_surrogate, surrogates_folder
+from nasbed.studies.validation.searches.trajectories import (
+    SearchPlan,
+    TrajectoryComparison,
+    comparison,
+    runs_on,
+    side_of,
+)
 from nasbed.surrogates import SURROGATES
 from nasbed.surrogates.base import Floats
 from nasbed.surrogates.table_split import TableSplit

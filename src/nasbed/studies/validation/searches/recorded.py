@@ -20,8 +20,8 @@ from nasbed.experiments.runs import Run
 from nasbed.results.rows import concatenate
 from nasbed.results.store import Results, write_results
 from nasbed.studies.validation.fit_tasks import SurrogateRecipe
-from nasbed.studies.validation.searches import fitted_surrogate, surrogates_folder
-from nasbed.studies.validation.trajectories import (
+from nasbed.studies.validation.searches.benchmarks import fitted_surrogate, surrogates_folder
+from nasbed.studies.validation.searches.trajectories import (
     SearchPlan,
     TrajectoryComparison,
     comparison,

@@ -1,0 +1,1 @@
+"""Searches on surrogates, beside searches on a table or for real."""

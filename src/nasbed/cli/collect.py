@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +17,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_fields, print_json, print_table
-from nasbed.terminal.progress import LINE_S, note
+from nasbed.terminal.progress import LogLines, note
 from nasbed.terminal.report_options import check_folder
 
 if TYPE_CHECKING:
@@ -278,12 +277,11 @@ def _progress_bar(title: str) -> Iterator[Callable[[CampaignProgress], None]]:
     console = Console(stderr=True)
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("proposing", total=None)
-        last = monotonic()
+        task, lines = bar.add_task("proposing", total=None), LogLines(bar)
         bad = 0
 
         def report_progress(progress: CampaignProgress) -> None:
-            nonlocal last, bad
+            nonlocal bad
             bar.update(task, completed=progress.done, total=progress.total, description=_line(progress))
             for trial, evaluation in progress.latest:
                 if evaluation.reason:
@@ -292,9 +290,7 @@ def _progress_bar(title: str) -> Iterator[Callable[[CampaignProgress], None]]:
                         note(f"trial {trial.number} {evaluation.status}: {evaluation.reason}")
                     elif bad == MOST_PRINTED + 1:
                         note("more trials failed or diverged; see: nasbed collect status")
-            if not console.is_terminal and monotonic() - last > LINE_S:
-                last = monotonic()
-                note(f"{progress.done} of {progress.total}, {_line(progress)}")
+            lines.report(f"{progress.done} of {progress.total}, {_line(progress)}")
 
         yield report_progress
 

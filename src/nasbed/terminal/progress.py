@@ -1,4 +1,5 @@
-"""Progress bars: on standard error where that is a terminal, in the output of a cell in a notebook, else none."""
+"""Progress: bars on standard error where that is a terminal, bars in the output of a cell in a notebook, else a line
+from time to time."""
 
 from __future__ import annotations
 
@@ -23,6 +24,20 @@ def note(line: str) -> None:
     A bar on the screen stays intact: rich replaces ``sys.stderr``, which typer's echo would bypass.
     """
     print(f"nasbed: {line}", file=sys.stderr)
+
+
+class LogLines:
+    """Lines about the progress, as for a log file: where a bar is not shown, one every ``LINE_S`` seconds."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._is_needed = bar.disable
+        self._last = monotonic()
+
+    def report(self, line: str, *, is_end: bool = False) -> None:
+        """Print the line if it is time, or if it ``is_end`` of something."""
+        if self._is_needed and (is_end or monotonic() - self._last > LINE_S):
+            self._last = monotonic()
+            note(line)
 
 
 @contextmanager
@@ -69,15 +84,12 @@ def run_bars(totals: Mapping[str, int]) -> Iterator[Callable[[str], None]]:
     with counted_bars() as shown:
         tasks = {name: shown.add_task(name, total=total) for name, total in totals.items()}
         completed = dict.fromkeys(totals, 0)
-        last = monotonic()
+        lines = LogLines(shown)
 
         def report_finished(name: str) -> None:
-            nonlocal last
             shown.advance(tasks[name])
             completed[name] += 1
-            if shown.disable and (completed[name] == totals[name] or monotonic() - last > LINE_S):
-                last = monotonic()
-                note(f"{name}: {completed[name]} of {totals[name]}")
+            lines.report(f"{name}: {completed[name]} of {totals[name]}", is_end=completed[name] == totals[name])
 
         yield report_finished
 
@@ -122,8 +134,13 @@ def epoch_bar(epochs: int, *, called: str = "epoch") -> Iterator[Callable[[int, 
     """A bar of epochs, or of the unit ``called``, with remaining time. The yielded function sets how many are completed
     and a description."""
     with _timed_bar(called, described=True) as bar:
-        task = bar.add_task("", total=epochs)
-        yield lambda completed, description: bar.update(task, completed=completed, description=description)
+        task, lines = bar.add_task("", total=epochs), LogLines(bar)
+
+        def report_epoch(completed: int, description: str) -> None:
+            bar.update(task, completed=completed, description=description)
+            lines.report(f"{called} {completed} of {epochs}: {description}")
+
+        yield report_epoch
 
 
 class TrainingsBar:
@@ -131,6 +148,7 @@ class TrainingsBar:
 
     def __init__(self, bar: Progress, names: Sequence[str], epochs: int) -> None:
         self._bar, self._names, self._epochs = bar, names, epochs
+        self._lines = LogLines(bar)
         self._completed = [0] * len(names)
         self._task = bar.add_task("", total=epochs * len(names))
 
@@ -139,6 +157,7 @@ class TrainingsBar:
         self._completed[place] = completed
         text = f"{self._names[place]}  {description}"
         self._bar.update(self._task, completed=sum(self._completed), description=text)
+        self._lines.report(f"{self._names[place]}, epoch {completed} of {self._epochs}: {description}")
 
     @contextmanager
     def finish(self, place: int) -> Iterator[None]:
@@ -160,8 +179,13 @@ def trainings_bar(names: Sequence[str], epochs: int) -> Iterator[TrainingsBar]:
 def count_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     """A bar with remaining time. The yielded function sets how many are completed, of how many."""
     with _timed_bar(title) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda completed, total: bar.update(task, completed=completed, total=total)
+        task, lines = bar.add_task("", total=None), LogLines(bar)
+
+        def report_count(completed: int, total: int) -> None:
+            bar.update(task, completed=completed, total=total)
+            lines.report(f"{title}: {completed} of {total}")
+
+        yield report_count
 
 
 def counted_bars() -> Progress:

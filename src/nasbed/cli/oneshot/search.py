@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from nasbed.oneshot.record import SearchRecord, read_record, versions_used, writ
 from nasbed.oneshot.search_text import SearchWording
 from nasbed.spaces import space as named_space
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
-from nasbed.terminal.progress import LINE_S, epoch_bar, note
+from nasbed.terminal.progress import epoch_bar, note
 from nasbed.training import load_recipe
 from nasbed.training.devices import threads_used
 from nasbed.training.loop import train
@@ -136,21 +135,15 @@ def run_search(request: SearchRequest, *, quiet: bool) -> SearchRecord:
 def _reporter(
     wording: SearchWording, move_bar: Callable[[int, str], None], *, quiet: bool
 ) -> Callable[[SearchEpoch], None]:
-    """Move the bar, and print a line when the architecture changes; without a bar, a line from time to time."""
-    has_terminal = sys.stderr.isatty()
+    """Move the bar, and print a line when the architecture changes."""
     previous: Architecture | None = None
-    last = monotonic()
 
     def report(epoch: SearchEpoch) -> None:
-        nonlocal previous, last
-        numbers = wording.progress(epoch)
-        move_bar(epoch.epoch, numbers)
+        nonlocal previous
+        move_bar(epoch.epoch, wording.progress(epoch))
         if epoch.architecture != previous:
             _print_beside_bar(f"epoch {epoch.epoch}: {wording.new_architecture(epoch, previous)}", err=quiet)
         previous = epoch.architecture
-        if not has_terminal and monotonic() - last > LINE_S:
-            note(f"epoch {epoch.epoch}: {numbers}")
-            last = monotonic()
 
     return report
 

@@ -12,6 +12,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.core.home import embedded_home
 from nasbed.experiments.unseen.budget import nas_methods
+from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import read_results
 from nasbed.studies.unseen.random_baseline import chance_comparisons, spread, summary_lines
 from support.documentation import page_text
@@ -61,3 +62,26 @@ def test_nas_on_unseen_data_has_what_was_measured() -> None:
         result.model for result in comparisons.values() if (result.difference or 0) <= 0
     }
     assert above == {"darts", "pc-darts"}
+
+
+def test_nas_on_unseen_data_has_the_long_trainings_on_chesseract() -> None:
+    """They differ from the short ones in their epochs and their precision alone."""
+    short, long = (
+        read_results([embedded_home() / "results" / f"unseen-nas{part}.jsonl"]) for part in ("", "-chesseract")
+    )
+    paper = published()
+    assert [result.model for result in long] == ["pc-darts", "drnas", "bonsai-net", "rs-darts"]
+    for result in long:
+        same = [
+            other
+            for other in short
+            if (other.dataset, other.model, other.search_seed) == (result.dataset, result.model, result.search_seed)
+        ]
+        search = (result.parameters, result.search_time_s, result.dataset_hash)
+        assert {(other.parameters, other.search_time_s, other.dataset_hash) for other in same} == {search}
+        assert {name for name in result.recipe if result.recipe[name] != same[0].recipe[name]} == {"precision"}
+        assert result.epochs == 64 and result.dataset == "chesseract"
+        before = spread([other.test_accuracy or 0.0 for other in same])
+        accuracy = paper.accuracy(result.dataset, result.model)
+        assert f"| `{result.model}` | {before} | {result.test_accuracy:.2f} | {accuracy:.2f} |" in FINDING
+        assert abs((result.test_accuracy or 0.0) - (accuracy or 0.0)) < (2.1 if result.model == "rs-darts" else 2)

@@ -184,6 +184,7 @@ def test_resnet18_kit_changes_the_first_convolution_alone() -> None:
     assert kit.conv1(torch.empty(1, 3, 28, 28, device="meta")).shape[2:] == (28, 28)
 
 
+@pytest.mark.thorough
 @needs_torchvision
 def test_torchvision_is_imported_beside_any_torch_without_a_warning() -> None:
     code = (

@@ -205,6 +205,7 @@ def test_side_by_side_refuses_several_recipes() -> None:
         outcomes(members)
 
 
+@pytest.mark.thorough
 def test_train_baselines_trains_each_as_train_baseline_does(tmp_path: Path) -> None:
     recipe = replace(RECIPE, epochs=(1,), learning_rate=0.005)
     reports: list[tuple[int, int, float | None]] = []

@@ -17,6 +17,7 @@ def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
 
 
+@pytest.mark.thorough
 def test_side_by_side_benchmark_prints_times_and_their_ratio(capsys: pytest.CaptureFixture[str]) -> None:
     from side_by_side import main
 

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
+import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,6 +119,28 @@ def test_compiled_loop_is_absent_without_numba(monkeypatch: pytest.MonkeyPatch) 
         assert depthwise_kernel.compiled() is None
     finally:
         depthwise_kernel.compiled.cache_clear()
+
+
+def test_loop_is_compiled_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container with a file system that is read only."""
+    numba = pytest.importorskip("numba")
+    njit = numba.njit
+
+    def njit_without_cache(*signature: str, cache: bool = False, **options: Any) -> Any:
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return njit(*signature, **options)
+
+    monkeypatch.setattr(numba, "njit", njit_without_cache)
+    depthwise_kernel.compiled.cache_clear()
+    try:
+        function = depthwise_kernel.compiled()
+    finally:
+        depthwise_kernel.compiled.cache_clear()
+    maps, gradient = np.ones((1, 1, 2), np.float32), np.zeros((1, 1, 2), np.float32)
+    assert function is not None
+    function(maps, 3 * maps, gradient, (1, 1), (1, 1))
+    assert gradient.tolist() == [[[3.0, 3.0]]]
 
 
 def test_biases_are_added() -> None:

@@ -70,5 +70,10 @@ def compiled() -> Callable[..., Any] | None:
         return None
     from numba import njit
 
-    function: Callable[..., Any] = njit(SIGNATURE, cache=True, nogil=True, fastmath={"contract"})(add_weight_gradient)
+    options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}}
+    function: Callable[..., Any]
+    try:
+        function = njit(SIGNATURE, cache=True, **options)(add_weight_gradient)
+    except RuntimeError:  # neither the package nor the user's cache can be written to
+        function = njit(SIGNATURE, **options)(add_weight_gradient)
     return function

@@ -8,15 +8,14 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
-import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional
 
-from nasbed.networks import depthwise, depthwise_kernel
-from nasbed.networks.depthwise import depthwise_convolution, has_fast_gradient
+from nasbed.networks.depthwise import cpu, numba_kernel
+from nasbed.networks.depthwise.cpu import depthwise_convolution, has_fast_gradient
 from nasbed.networks.trimming import trimmed_convolution
 from nasbed.training.devices import threads_used
 
@@ -105,7 +104,7 @@ def test_own_gradient_is_taken_where_it_is_faster_and_only_there(monkeypatch: py
             assert not is_fast()
         with torch.autocast("cpu", dtype=torch.bfloat16):
             assert not is_fast()
-        monkeypatch.setattr(depthwise, "compiled", lambda: None)
+        monkeypatch.setattr(cpu, "compiled", lambda: None)
         assert not is_fast()
     monkeypatch.undo()
     monkeypatch.setattr(torch, "get_num_threads", lambda: 16)
@@ -113,34 +112,12 @@ def test_own_gradient_is_taken_where_it_is_faster_and_only_there(monkeypatch: py
 
 
 def test_compiled_loop_is_absent_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(depthwise_kernel, "find_spec", lambda name: None)
-    depthwise_kernel.compiled.cache_clear()
+    monkeypatch.setattr(numba_kernel, "find_spec", lambda name: None)
+    numba_kernel.compiled.cache_clear()
     try:
-        assert depthwise_kernel.compiled() is None
+        assert numba_kernel.compiled() is None
     finally:
-        depthwise_kernel.compiled.cache_clear()
-
-
-def test_loop_is_compiled_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a container with a file system that is read only."""
-    numba = pytest.importorskip("numba")
-    njit = numba.njit
-
-    def njit_without_cache(*signature: str, cache: bool = False, **options: Any) -> Any:
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return njit(*signature, **options)
-
-    monkeypatch.setattr(numba, "njit", njit_without_cache)
-    depthwise_kernel.compiled.cache_clear()
-    try:
-        function = depthwise_kernel.compiled()
-    finally:
-        depthwise_kernel.compiled.cache_clear()
-    maps, gradient = np.ones((1, 1, 2), np.float32), np.zeros((1, 1, 2), np.float32)
-    assert function is not None
-    function(maps, 3 * maps, gradient, (1, 1), (1, 1))
-    assert gradient.tolist() == [[[3.0, 3.0]]]
+        numba_kernel.compiled.cache_clear()
 
 
 def test_biases_are_added() -> None:

@@ -1,7 +1,8 @@
-"""Arrays of numbers: read from files, matched row by row."""
+"""Arrays of numbers: read from files, matched row by row, and loops over them compiled."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,3 +30,27 @@ def common_rows(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[ND
     pairs = [(row, places[tuple(values)]) for row, values in enumerate(first.tolist()) if tuple(values) in places]
     rows = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return rows[:, 0], rows[:, 1]
+
+
+def numba_compiled(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that compiles a function with numba; other threads run while it is called.
+
+    The compiled code is cached on disk, beside the source or in the user's cache folder. Where neither can be written
+    to, as in a read-only container, each process compiles it again. All kernels of nasbed use this decorator, since
+    numba's own then raises an error.
+
+    Args:
+        signature: The types of the arguments, to compile at once; without it, the first call compiles.
+        options: Further options of ``numba.njit``.
+    """
+    from numba import njit
+
+    def compile_function(function: Callable[..., Any]) -> Callable[..., Any]:
+        compiled: Callable[..., Any]
+        try:
+            compiled = njit(signature, nogil=True, cache=True, **options)(function)
+        except RuntimeError:  # no folder for the cache
+            compiled = njit(signature, nogil=True, **options)(function)
+        return compiled
+
+    return compile_function

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nasbed.networks.depthwise import depthwise_convolution, has_fast_gradient
+from nasbed.networks.depthwise.cpu import depthwise_convolution, has_fast_gradient
 
 
 def trimmed_kernel(

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nasbed.core.arrays import numba_compiled
+
 SIGNATURE = "void(int8[:,::1], int8[:,:,::1], int64[::1], int64[::1], int64, int64, int64, boolean, float32[:,::1])"
 
 Labels = NDArray[np.int64]
@@ -225,10 +227,8 @@ def describe_quickly(*arguments: Any) -> None:
 
 @lru_cache
 def _compiled() -> Callable[..., None]:
-    from numba import njit
     from numba.extending import register_jitable
 
     for part in (_contract, _walks, _longest_and_shortest, _describe_one):
         register_jitable(part)
-    compiled: Callable[..., None] = njit(SIGNATURE, cache=True, nogil=True)(describe)
-    return compiled
+    return numba_compiled(SIGNATURE)(describe)

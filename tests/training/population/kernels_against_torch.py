@@ -10,11 +10,9 @@ are rounded is measured, and a gradient may be off by that much.
 
 from __future__ import annotations
 
-import os
 import sys
 from copy import deepcopy
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import torch
@@ -243,22 +241,11 @@ def spaces(device: str, name: str, only: Sides | None = None) -> None:
         compare(device, networks(name, 2), (side, side + 1), batch=2, steps=1)
 
 
-def quicken_interpreter() -> None:
-    """Make Triton's interpreter thrice as fast: it checks no integer for overflow, replaces the operations that a
-    function uses once, not at each call, and looks up the types of numpy once."""
-    from triton.runtime import interpreter
-
-    object.__setattr__(interpreter.interpreter_builder.options, "sanitize_overflow", False)
-    interpreter._LangPatchScope.restore = lambda _: None
-    interpreter._patch_lang = cache(interpreter._patch_lang)
-    for kind in (interpreter.tl.block_type, interpreter.tl.pointer_type):
-        kind.__hash__ = interpreter.tl.dtype.__hash__
-    interpreter._get_np_dtype = cache(interpreter._get_np_dtype)
-
-
 def main(device: str, *names: str) -> None:
     torch.manual_seed(0)
-    if os.environ.get("TRITON_INTERPRET") == "1":
+    if device == "cpu":
+        from support.triton_interpreter import quicken_interpreter
+
         quicken_interpreter()
     checks = {"quick": quick, "everything": everything, "dense": dense, "pictures": pictures}
     for name in names or (*checks, *SKELETONS):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from nasbed.core.arrays import numba_compiled
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def place_rows(architectures, owners, fidelities, levels, counts, group, ordinal):  # type: ignore[no-untyped-def]
     """Fill in the group of each row, and its number within that group in the order of the rows.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from nasbed.core.arrays import numba_compiled
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def canonical_into(vertices, edges, ops, orders, starts, result):  # type: ignore[no-untyped-def]
     """Write the padded canonical code of each compact cell.
 

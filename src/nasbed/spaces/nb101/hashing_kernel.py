@@ -8,7 +8,8 @@ of it stands in one file because the compiler's cache looks only at the file of 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from nasbed.core.arrays import numba_compiled
 
 LANES = 64
 BLOCK_WORDS = 16
@@ -18,7 +19,7 @@ SINES = np.array([int(abs(np.sin(i + 1)) * 2**32) for i in range(64)], dtype=np.
 START = np.array([0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476], dtype=np.uint32)
 
 
-@njit(inline="always")
+@numba_compiled(inline="always")
 def _turn(a, x, mixed, sine, word, shift):  # type: ignore[no-untyped-def]
     """What every step of MD5 does with its mixed registers. Spelt out in uint32: the compiler would widen each sum to
     64 bits."""
@@ -26,7 +27,7 @@ def _turn(a, x, mixed, sine, word, shift):  # type: ignore[no-untyped-def]
     return np.uint32(x + np.uint32(np.uint32(total << shift) | np.uint32(total >> np.uint32(np.uint32(32) - shift))))
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def md5_block(state, words):  # type: ignore[no-untyped-def]
     """Digest one 64-byte block of each lane: ``words [16, LANES]`` into ``state [4, LANES]``."""
     previous_state = state.copy()
@@ -59,7 +60,7 @@ MAX_BYTES = MAX_BLOCKS * 64
 HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def used_vertices(edges):  # type: ignore[no-untyped-def]
     """The bit set of the vertices on a path from the input to the output."""
     reached = 1
@@ -73,7 +74,7 @@ def used_vertices(edges):  # type: ignore[no-untyped-def]
     return reached & leading
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _compact(code, sources, labels):  # type: ignore[no-untyped-def]
     """Prune one code: fill each kept vertex's predecessor bit set and label, and return how many vertices are kept."""
     edges = code[0]
@@ -94,7 +95,7 @@ def _compact(code, sources, labels):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _rank(digests, order, count):  # type: ignore[no-untyped-def]
     """Fill ``order`` with the vertices sorted by digest."""
     for vertex in range(count):
@@ -113,7 +114,7 @@ def _rank(digests, order, count):  # type: ignore[no-untyped-def]
         order[place] = vertex
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _append(text, length, digests, vertex):  # type: ignore[no-untyped-def]
     """Append the digest of a vertex to a message, and return its new length."""
     for i in range(32):
@@ -121,7 +122,7 @@ def _append(text, length, digests, vertex):  # type: ignore[no-untyped-def]
     return length + 32
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _finish(text, length):  # type: ignore[no-untyped-def]
     """Append MD5's padding to a message and return how many blocks it fills."""
     blocks = (length + 9 + 63) // 64
@@ -135,7 +136,7 @@ def _finish(text, length):  # type: ignore[no-untyped-def]
     return blocks
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _digest_all(words, blocks, count, digests):  # type: ignore[no-untyped-def]
     """Digest ``count`` finished messages into hexadecimal ``digests``, those of equal length together."""
     state = np.empty((4, LANES), dtype=np.uint32)
@@ -173,7 +174,7 @@ def _digest_all(words, blocks, count, digests):  # type: ignore[no-untyped-def]
                         value >>= np.uint32(8)
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _start(codes, first, group, start_digests, sources, labels, counts, digests):  # type: ignore[no-untyped-def]
     """Prune the codes of a group, write the first digest of each vertex, and return the most vertices of a cell.
 
@@ -200,7 +201,7 @@ def _start(codes, first, group, start_digests, sources, labels, counts, digests)
     return most
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _write_vertices(texts, blocks, digests, sources, count, order):  # type: ignore[no-untyped-def]
     """Write the next message of every vertex of a cell: the digests before it, those after it, its own."""
     _rank(digests, order, count)
@@ -220,7 +221,7 @@ def _write_vertices(texts, blocks, digests, sources, count, order):  # type: ign
         blocks[vertex] = _finish(text, length)
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _write_cell(text, digests, count, order):  # type: ignore[no-untyped-def]
     """Write the message of a cell, the list of its sorted digests, and return how many blocks it fills."""
     _rank(digests, order, count)
@@ -239,7 +240,7 @@ def _write_cell(text, digests, count, order):  # type: ignore[no-untyped-def]
     return _finish(text, length + 1)
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def hash_cells(codes, start_digests, out):  # type: ignore[no-untyped-def]
     """Write the hash of every code, as 32 hexadecimal bytes, into ``out [n, 32]``."""
     slots = GROUP * 7

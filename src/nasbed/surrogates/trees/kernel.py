@@ -7,7 +7,9 @@ signature compiles it only once. Every index is unsigned: for others the compile
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
+
+from nasbed.core.arrays import numba_compiled
 
 BLOCK = 64
 """Rows that share a pass over the trees, so that a tree is still in the cache for the next row."""
@@ -46,7 +48,7 @@ SIGNATURE = types.void(
 )
 
 
-@njit(SIGNATURE, cache=True, nogil=True)
+@numba_compiled(SIGNATURE)
 def walk(rows, bits, splits, columns, sets, leaves, roots, bounds, start, divisor, narrow, predictions):  # type: ignore[no-untyped-def]
     """Fill in what each member answers for each row.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
+
+from nasbed.core.arrays import numba_compiled
 
 TOP = np.uint32(1 << 31)
 ALL = np.uint32(0xFFFFFFFF)
@@ -39,7 +41,7 @@ SIGNATURE = types.void(
 )
 
 
-@njit(SIGNATURE, cache=True, nogil=True)
+@numba_compiled(SIGNATURE)
 def score(  # type: ignore[no-untyped-def]
     bits,
     columns,

@@ -9,9 +9,9 @@ looks only at the file of the function called.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nasbed.core.arrays import numba_compiled
 from nasbed.spaces.nb101.hashing_kernel import used_vertices
 
 QUOTE, BACKSLASH, ZERO, PAD = 34, 92, 48, 61
@@ -51,7 +51,7 @@ MEASURED = 0b111100
 """The fields 2 to 5 of an evaluation: seconds, train, validation and test accuracy."""
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _after(data, at, symbol):  # type: ignore[no-untyped-def]
     """The position after white space, ``symbol`` and white space, or past the end if something else is there."""
     while at < len(data) and (data[at] == 32 or 9 <= data[at] <= 10 or data[at] == 13):
@@ -64,7 +64,7 @@ def _after(data, at, symbol):  # type: ignore[no-untyped-def]
     return at
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _word_at(data, at, word):  # type: ignore[no-untyped-def]
     """Whether a word of :data:`WORDS` stands here."""
     if at + WORD_LENGTHS[word] > len(data):
@@ -72,7 +72,7 @@ def _word_at(data, at, word):  # type: ignore[no-untyped-def]
     return _same(data[at : at + WORD_LENGTHS[word]], WORDS[word])
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _read_cell(data, at, code):  # type: ignore[no-untyped-def]
     """Read the matrix and the operations, two texts; returns the position after the second, or -1."""
     length = 0
@@ -113,14 +113,14 @@ def _read_cell(data, at, code):  # type: ignore[no-untyped-def]
     return at + 1
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _copy_code(codes, source, target):  # type: ignore[no-untyped-def]
     """In a loop: an assignment of rows takes the compiler several seconds more."""
     for i in range(codes.shape[1]):
         codes[target, i] = codes[source, i]
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _same(first, second):  # type: ignore[no-untyped-def]
     differ = np.uint8(0)
     for i in range(len(first)):
@@ -128,7 +128,7 @@ def _same(first, second):  # type: ignore[no-untyped-def]
     return differ == 0
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _in_space(edges):  # type: ignore[no-untyped-def]
     """Whether the output is reached, by at most nine edges after pruning."""
     on_path = used_vertices(edges)
@@ -142,7 +142,7 @@ def _in_space(edges):  # type: ignore[no-untyped-def]
     return on_path >> 6 & 1 == 1 and on_path & 1 == 1 and count <= 9
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _read_base64(data, at, out):  # type: ignore[no-untyped-def]
     """Decode a text up to its closing quote; returns the position after the quote (or -1) and the bytes decoded."""
     size = 0
@@ -204,7 +204,7 @@ def _read_base64(data, at, out):  # type: ignore[no-untyped-def]
     return at, size
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _read_varint(data, at, end):  # type: ignore[no-untyped-def]
     """A number and the position after it, or -1."""
     value = np.uint64(0)
@@ -218,7 +218,7 @@ def _read_varint(data, at, end):  # type: ignore[no-untyped-def]
     return value, -1
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _read_key(data, at, end):  # type: ignore[no-untyped-def]
     """Field number, wire type, start and end of the value of the field here; the number is 0 if there is none."""
     if at < end and data[at] < 128:
@@ -246,7 +246,7 @@ def _read_key(data, at, end):  # type: ignore[no-untyped-def]
     return field, wire, at, after
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _double_bits(data):  # type: ignore[no-untyped-def]
     value = np.uint64(0)
     for i in range(8):
@@ -254,7 +254,7 @@ def _double_bits(data):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _read_evaluation(data, at, end, bits, row):  # type: ignore[no-untyped-def]
     """Fill ``bits[:, row]`` with the time and the accuracies; returns the set of fields seen, or -1."""
     if end - at == 45:  # as a rule: five doubles in the order of their numbers, and no path
@@ -275,7 +275,7 @@ def _read_evaluation(data, at, end, bits, row):  # type: ignore[no-untyped-def]
     return fields
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _read_metrics(data, end, bits, record, parameters):  # type: ignore[no-untyped-def]
     """Read a ModelMetrics message: the second and third of its three evaluations, and the parameter count."""
     at, evaluations, counted = np.int64(0), 0, False
@@ -303,7 +303,7 @@ def _read_metrics(data, end, bits, record, parameters):  # type: ignore[no-untyp
     return counted and evaluations == 3
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _read_record(data, before, record, hashes, epochs, codes, parameters, bits, scratch):  # type: ignore[no-untyped-def]
     """Read the record ``data``; ``before`` is the text of the cell in the record before it, ``codes`` its code. Returns
     the text of this one's cell, empty if the record is declined."""
@@ -350,7 +350,7 @@ def _read_record(data, before, record, hashes, epochs, codes, parameters, bits, 
     return cell
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def read_records(data, starts, lengths, hashes, epochs, codes, parameters, bits, declined):  # type: ignore[no-untyped-def]
     """Read every record that has the usual form, and mark the others.
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nasbed.core.arrays import numba_compiled
 from nasbed.core.errors import BadFile
 
 HEADER, FOOTER = 12, 4
@@ -43,7 +43,7 @@ def _crc_tables() -> NDArray[np.uint32]:
 TABLES = _crc_tables()
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _crc(data):  # type: ignore[no-untyped-def]
     """CRC-32C of an array of bytes, sixteen at a step."""
     crc = np.uint32(0xFFFFFFFF)
@@ -64,14 +64,14 @@ def _crc(data):  # type: ignore[no-untyped-def]
     return np.uint32(~crc)
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _masked(crc):  # type: ignore[no-untyped-def]
     """As stored: rotated right by 15 bits, plus a constant."""
     rotated = np.uint32(np.uint32(crc >> np.uint32(15)) | np.uint32(crc << np.uint32(17)))
     return np.uint32(rotated + np.uint32(0xA282EAD8))
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _little(data, at, count):  # type: ignore[no-untyped-def]
     value = np.uint64(0)
     for i in range(count):
@@ -79,7 +79,7 @@ def _little(data, at, count):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _find_records(data, starts, lengths):  # type: ignore[no-untyped-def]
     """Fill in where the data of each whole record begins and how long it is. Returns how many, the position after the
     last, and what is wrong there."""
@@ -100,7 +100,7 @@ def _find_records(data, starts, lengths):  # type: ignore[no-untyped-def]
     return len(starts), at, WHOLE
 
 
-@njit(cache=True, nogil=True)
+@numba_compiled()
 def _first_damaged(data, starts, lengths):  # type: ignore[no-untyped-def]
     """The first record whose data have another CRC than the one stored, or -1."""
     for record in range(len(starts)):

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from nasbed.networks.depthwise_kernel import compiled
+from nasbed.networks.depthwise.numba_kernel import compiled
 
 Pair = tuple[int, int]
 MOST_THREADS = 4

@@ -1,4 +1,4 @@
-"""The loop of :mod:`nasbed.networks.depthwise`, as a plain function that numba can compile."""
+"""The loop of :mod:`nasbed.networks.depthwise.cpu`, as a plain function that numba can compile."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from nasbed.core.arrays import numba_compiled
 
 SIGNATURE = "void(float32[:,:,::1], float32[:,:,::1], float32[:,:,::1], UniTuple(int64, 2), UniTuple(int64, 2))"
 
@@ -68,12 +70,4 @@ def compiled() -> Callable[..., Any] | None:
     """:func:`add_weight_gradient`, compiled; None without numba, as on a machine with a GPU and little else."""
     if find_spec("numba") is None:
         return None
-    from numba import njit
-
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}}
-    function: Callable[..., Any]
-    try:
-        function = njit(SIGNATURE, cache=True, **options)(add_weight_gradient)
-    except RuntimeError:  # neither the package nor the user's cache can be written to
-        function = njit(SIGNATURE, **options)(add_weight_gradient)
-    return function
+    return numba_compiled(SIGNATURE, fastmath={"contract"})(add_weight_gradient)

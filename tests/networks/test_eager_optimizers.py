@@ -83,6 +83,27 @@ def test_fused_sgd_goes_on_from_the_state_of_one_that_is_not() -> None:
         torch.testing.assert_close(other, moved[0], rtol=1e-6, atol=1e-7)
 
 
+def test_fused_sgd_takes_velocities_in_another_memory_format() -> None:
+    """Channels may be last in memory on one device and first on another."""
+    start, slope = torch.linspace(-1, 1, 48).view(4, 3, 2, 2), torch.linspace(1, 3, 48).view(4, 3, 2, 2)
+    moved = []
+    for kind, memory_format in (
+        (eager_optimizers.SGD, torch.contiguous_format),
+        (eager_optimizers.FusedSGD, torch.channels_last),
+    ):
+        first = nn.Parameter(start.clone())
+        optimizer = eager_optimizers.SGD([first], lr=0.1, momentum=0.9)
+        first.grad = slope.clone()
+        optimizer.step()
+        second = nn.Parameter(first.detach().clone(memory_format=memory_format))
+        resumed = kind([second], lr=0.1, momentum=0.9)
+        resumed.load_state_dict(deepcopy(optimizer.state_dict()))
+        second.grad = slope.square().contiguous(memory_format=memory_format)
+        resumed.step()
+        moved.append(second.detach())
+    torch.testing.assert_close(moved[1], moved[0], rtol=1e-6, atol=1e-7)
+
+
 def test_optimizers_of_recipes_survive_pickling() -> None:
     for recipe in ("small-nb201", "nb101"):
         network = nn.Linear(3, 2)

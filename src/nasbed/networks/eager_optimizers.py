@@ -40,7 +40,8 @@ class FusedSGD(SGD):
         self._complete_velocities()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """The state of any SGD; that of one that is not fused has no velocity for weights without a gradient so far."""
+        """The state of any SGD. One that is not fused has no velocity for weights without a gradient so far, and one on
+        another device may have its channels elsewhere in memory."""
         fused = [group["fused"] for group in self.param_groups]
         super().load_state_dict(state_dict)
         for group, own in zip(self.param_groups, fused, strict=True):
@@ -50,8 +51,11 @@ class FusedSGD(SGD):
     def _complete_velocities(self) -> None:
         for group in self.param_groups:
             for weight in group["params"] if group["momentum"] else ():
-                if self.state[weight].get("momentum_buffer") is None:
+                velocity = self.state[weight].get("momentum_buffer")
+                if velocity is None:
                     self.state[weight]["momentum_buffer"] = torch.zeros_like(weight)
+                elif velocity.stride() != weight.stride():
+                    self.state[weight]["momentum_buffer"] = torch.empty_like(weight).copy_(velocity)
 
 
 class Adam(EagerOptimizer, torch.optim.Adam):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +11,7 @@ from torch.nn import functional
 
 from nasbed.core.errors import InvalidOption
 from nasbed.networks.blocks import added
+from nasbed.networks.bundles import NodeMaps, bundled_outputs, has_channels_last
 from nasbed.oneshot.mixing import EdgeMixing
 from nasbed.spaces.facts import NONE
 
@@ -50,34 +52,56 @@ class MixedEdge(nn.Module):
         modules = {name: make(name, self.through, stride) for name in candidates.values()}
         self.operations = nn.ModuleDict({name: module for name, module in modules.items() if module is not None})
         self.free = frozenset(name for name, module in self.operations.items() if not list(module.parameters()))
-        places = [place for place, name in self.names.items() if name in self.operations]
-        self.register_buffer("places", torch.tensor(places, dtype=torch.int64), persistent=False)
+        self.carrying = tuple(place for place, name in self.names.items() if name in self.operations)
+        self.register_buffer("places", torch.tensor(self.carrying, dtype=torch.int64), persistent=False)
         self.register_buffer("shuffled", shuffle(channels, self.through), persistent=False)
 
     def forward(self, x: Tensor, mixing: EdgeMixing, shared: dict[str, Tensor] | None = None) -> Tensor | None:
-        """What the edge carries, None for nothing at all. What operations without weights make of ``x`` is put into
-        ``shared``, and taken from there: it is the same on every edge from one node."""
-        shared = {} if shared is None else shared
-        through = x[:, : self.through]
-        terms: Tensor | None = None
+        """What the edge carries, None for nothing at all. Where the mixing names the candidates to compute, what those
+        without weights make of ``x`` is put into ``shared``, and taken from there: it is the same on every edge from
+        one node."""
         if mixing.computed is None:
-            if self.operations:
-                outputs = [self._output(name, through, shared) for name in self.operations]
-                terms = weighed_sum(outputs, self._of_operations(mixing.operations))
-        else:
-            selected = [place for place in mixing.computed if self.names.get(place, NONE) in self.operations]
-            weighed = [
-                self._weighed(self._output(self.names[place], through, shared), mixing.operations[place])
-                for place in selected
-            ]
-            terms = added(weighed) if weighed else None
-        if self.through == self.channels:
+            return mixed_sum([EdgePass(self, mixing, NodeOutputs(x, [self]))])
+        through, passing = self.divided(x)
+        shared = {} if shared is None else shared
+        selected = [place for place in mixing.computed if self.names.get(place, NONE) in self.operations]
+        weighed = [
+            self._weighed(self._output(self.names[place], through, shared), mixing.operations[place])
+            for place in selected
+        ]
+        terms = added(weighed) if weighed else None
+        if passing is None:
             carried = terms
         elif mixing.computed == ():
             carried = None
         else:
-            carried = self._join_channels(terms, x)
+            carried = self.join_channels(terms, passing)
         return carried if carried is None or mixing.edge is None else carried * mixing.edge.to(carried.dtype)
+
+    def weights(self, mixing: EdgeMixing) -> Tensor:
+        """The weights of those candidates that carry something, that of the edge included."""
+        if self.carrying not in mixing.by_candidates:
+            weights = mixing.operations
+            if len(self.carrying) != len(weights):
+                weights = weights.index_select(0, self.places)
+            mixing.by_candidates[self.carrying] = weights if mixing.edge is None else weights * mixing.edge
+        return mixing.by_candidates[self.carrying]
+
+    def divided(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
+        """The channels that go through the operations, and those that pass by them, if any."""
+        if self.through == self.channels:
+            return x, None
+        through, passing = torch.split(x, [self.through, self.channels - self.through], dim=1)
+        return through, passing if self.stride == 1 else functional.max_pool2d(passing, self.stride, ceil_mode=True)
+
+    def join_channels(self, mixed: Tensor | None, passing: Tensor) -> Tensor:
+        """The mixed channels, None for zeros, and those that passed by, shuffled."""
+        if mixed is None:
+            mixed = passing.new_zeros(len(passing), self.through, *passing.shape[2:])
+        joined = torch.cat([mixed, passing.to(mixed.dtype)], dim=1)
+        if self.channels % self.through:
+            return joined.index_select(1, self.shuffled)
+        return shuffled(joined, self.channels // self.through)  # the same, and faster backwards
 
     def _output(self, name: str, x: Tensor, shared: dict[str, Tensor]) -> Tensor:
         if name in shared:
@@ -87,34 +111,71 @@ class MixedEdge(nn.Module):
             shared[name] = output
         return output
 
-    def _of_operations(self, weights: Tensor) -> Tensor:
-        """The weights of those candidates that carry something."""
-        return weights if len(self.places) == len(weights) else weights.index_select(0, self.places)
-
     def _weighed(self, output: Tensor, weight: Tensor) -> Tensor:
         return output * weight.to(output.dtype)
 
-    def _join_channels(self, mixed: Tensor | None, x: Tensor) -> Tensor:
-        """The mixed channels and those that passed by, shuffled."""
-        passing = x[:, self.through :]
-        if self.stride > 1:
-            passing = functional.max_pool2d(passing, self.stride, ceil_mode=True)
-        if mixed is None:
-            mixed = passing.new_zeros(len(passing), self.through, *passing.shape[2:])
-        joined = torch.cat([mixed, passing.to(mixed.dtype)], dim=1)
-        if self.channels % self.through:
-            return joined.index_select(1, self.shuffled)
-        return torch.channel_shuffle(joined, self.channels // self.through)  # the same, and faster backwards
+
+class NodeOutputs:
+    """What the edges from one node make of its maps. Each candidate is computed on all of them at once, and only once
+    where it has no weights. ``passing`` are the channels that pass by the operations, if any."""
+
+    def __init__(self, x: Tensor, edges: Sequence[MixedEdge]) -> None:
+        through, self.passing = edges[0].divided(x)
+        node = NodeMaps(through)
+        self._outputs: dict[MixedEdge, dict[str, Tensor]] = {edge: {} for edge in edges}
+        for name in dict.fromkeys(name for edge in edges for name in edge.operations):
+            own = [edge for edge in edges if name in edge.operations]
+            if name in own[0].free:
+                outputs = [own[0].operations[name](node.maps)] * len(own)
+            else:
+                outputs = bundled_outputs([edge.operations[name] for edge in own], node)
+            for edge, output in zip(own, outputs, strict=True):
+                self._outputs[edge][name] = output
+
+    def of(self, edge: MixedEdge) -> list[Tensor]:
+        """The outputs of an edge's candidates, in their order."""
+        return [self._outputs[edge][name] for name in edge.operations]
+
+
+class EdgePass(NamedTuple):
+    """An edge into a node, how it is mixed, and what it makes of the maps it comes from."""
+
+    edge: MixedEdge
+    mixing: EdgeMixing
+    outputs: NodeOutputs
+
+
+def mixed_sum(passes: Sequence[EdgePass]) -> Tensor | None:
+    """What all edges into a node carry together, every candidate computed; None for nothing at all.
+
+    Where some channels pass by the operations, shuffling the sum is the same as adding what is shuffled.
+    """
+    first, outputs = passes[0].edge, [output for part in passes for output in part.outputs.of(part.edge)]
+    mixed = weighed_sum(outputs, torch.cat([part.edge.weights(part.mixing) for part in passes])) if outputs else None
+    passing = [part.outputs.passing for part in passes if part.outputs.passing is not None]
+    if not passing:
+        return mixed
+    edge_weights = [part.mixing.edge for part in passes if part.mixing.edge is not None]
+    together = weighed_sum(passing, torch.stack(edge_weights)) if edge_weights else added(passing)
+    return first.join_channels(mixed, together)
 
 
 def weighed_sum(outputs: Sequence[Tensor], weights: Tensor) -> Tensor:
     """The weighted sum of tensors of one shape, as a product of two matrices. It takes a few kernels; separate products
     and sums take dozens, above all in the backward pass."""
     first = outputs[0]
-    if not first.is_contiguous() and first.is_contiguous(memory_format=torch.channels_last):
+    if has_channels_last(first):
         return weighed_sum([output.permute(0, 2, 3, 1) for output in outputs], weights).permute(0, 3, 1, 2)
     stacked = torch.stack(list(outputs))
     return (weights.to(stacked.dtype).unsqueeze(0) @ stacked.flatten(1)).view_as(first)
+
+
+def shuffled(maps: Tensor, groups: int) -> Tensor:
+    """Maps with their channels dealt out by groups, in the memory format that they have."""
+    if not has_channels_last(maps):
+        return torch.channel_shuffle(maps, groups)
+    last = maps.permute(0, 2, 3, 1)
+    return last.view(*last.shape[:3], groups, -1).transpose(3, 4).flatten(3).permute(0, 3, 1, 2)
 
 
 def shuffle(channels: int, through: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torch import Tensor
 
@@ -28,6 +28,8 @@ class EdgeMixing:
     operations: Tensor
     edge: Tensor | None = None
     computed: tuple[int, ...] | None = None  # the candidates to compute, None for all
+    by_candidates: dict[tuple[int, ...], Tensor] = field(default_factory=dict, repr=False, compare=False)
+    """The weights of some candidates, that of the edge included, once they are known: all cells of a kind use them."""
 
 
 def by_edge(mixing: Mixing) -> list[list[EdgeMixing]]:

@@ -111,6 +111,7 @@ class SupernetSearch(RunningSearch[SearchSettings]):
         supernet = self.space.supernet(self.size, self.method.cells, self.layout)
         initial_weights(supernet, self.seed)
         self.supernet: Supernet = place_network(supernet, self.device)
+        self.supernet.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on a GPU too
         self.weights_moved = recipe_optimizer(self.supernet, self.recipe)
         self.captured = CapturedLoss(self.supernet, self.recipe)
 

@@ -14,7 +14,7 @@ from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.mixing import EdgeMixing, Mixing, by_edge
 from nasbed.oneshot.norms import searching_norms
 from nasbed.oneshot.spaces.base import SearchedSpace, Selected, Strengths, Supernet, SupernetSize
-from nasbed.oneshot.spaces.mixed_cells import by_source, mixed_edges, node_sum
+from nasbed.oneshot.spaces.mixed_cells import MixedCell, mixed_edges
 from nasbed.spaces.darts.cell import CELL_LENGTH, EDGE_OFFSET, INPUTS, NODES, OPERATIONS, node_edges, with_edges
 from nasbed.spaces.darts.costs import DartsSkeleton
 from nasbed.spaces.facts import NONE, CellGraph
@@ -25,6 +25,7 @@ class DartsSupernet(Supernet):
 
     def __init__(self, skeleton: DartsSkeleton, size: SupernetSize, cells: CellGraph, layout: Layout) -> None:
         super().__init__()
+        self.ends = cells.edges
         self.frame = DartsNetwork([], [], skeleton)
         searching_norms(self.frame, affine=size.affine)
         self.reductions = skeleton.reductions
@@ -57,10 +58,9 @@ class DartsSupernet(Supernet):
 
     def _cell(self, position: int, cell: DartsCell, inputs: tuple[Tensor, Tensor], mixings: list[EdgeMixing]) -> Tensor:
         nodes: list[Tensor] = [cell.before_last(inputs[0]), cell.last(inputs[1])]
-        edges, shared = self.mixed(position), by_source(NODES[-1])
+        mixed = MixedCell(self.ends, self.mixed(position), mixings)
         for node in NODES:
-            places = [(source, EDGE_OFFSET[node] + source) for source in range(node)]
-            total = node_sum([edges[place](nodes[source], mixings[place], shared[source]) for source, place in places])
+            total = mixed.node(node, nodes)
             nodes.append(self._zeros(nodes, position) if total is None else total)
         return torch.cat(nodes[INPUTS:], dim=1)
 

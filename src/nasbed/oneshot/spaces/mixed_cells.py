@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from torch import Tensor, nn
 
+from nasbed.networks.blocks import added
 from nasbed.oneshot.cells import Layout
-from nasbed.oneshot.edge import MakeOperation, MixedEdge
+from nasbed.oneshot.edge import EdgePass, MakeOperation, MixedEdge, NodeOutputs, mixed_sum
+from nasbed.oneshot.mixing import EdgeMixing
 from nasbed.oneshot.norms import searching_norms
 from nasbed.oneshot.spaces.base import SupernetSize
 from nasbed.spaces.facts import CellGraph
@@ -52,15 +55,34 @@ def mixed_edges(
     return edges
 
 
-def by_source(nodes: int) -> list[dict[str, Tensor]]:
-    """For each node of a cell, what edges from it share in one forward pass."""
-    return [{} for _ in range(nodes)]
+class MixedCell:
+    """One pass through the mixed edges of a cell, node by node.
 
+    Args:
+        ends: The source and the target of each edge.
+        edges: The edges.
+        mixings: How each is mixed.
+    """
 
-def node_sum(terms: Sequence[Tensor | None]) -> Tensor | None:
-    """The sum of the terms that are not None; None without any."""
-    total: Tensor | None = None
-    for term in terms:
-        if term is not None:
-            total = term if total is None else total + term
-    return total
+    def __init__(self, ends: Sequence[tuple[int, int]], edges: nn.ModuleList, mixings: Sequence[EdgeMixing]) -> None:
+        self._parts = [
+            (source, target, cast(MixedEdge, edge), mixing)
+            for (source, target), edge, mixing in zip(ends, edges, mixings, strict=True)
+        ]
+        self._outputs: dict[int, NodeOutputs] = {}
+        self._shared: dict[int, dict[str, Tensor]] = {}
+
+    def node(self, target: int, nodes: Sequence[Tensor]) -> Tensor | None:
+        """The sum of what the edges into a node carry, None for nothing; ``nodes`` are those before it."""
+        into = [(source, edge, mixing) for source, other, edge, mixing in self._parts if other == target]
+        if all(mixing.computed is None for _, _, mixing in into):
+            return mixed_sum([EdgePass(edge, mixing, self._from(source, nodes)) for source, edge, mixing in into])
+        carried = [edge(nodes[source], mixing, self._shared.setdefault(source, {})) for source, edge, mixing in into]
+        terms = [term for term in carried if term is not None]
+        return added(terms) if terms else None
+
+    def _from(self, source: int, nodes: Sequence[Tensor]) -> NodeOutputs:
+        if source not in self._outputs:
+            edges = [edge for other, _, edge, _ in self._parts if other == source]
+            self._outputs[source] = NodeOutputs(nodes[source], edges)
+        return self._outputs[source]

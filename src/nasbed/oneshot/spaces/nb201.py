@@ -14,7 +14,7 @@ from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.mixing import EdgeMixing, Mixing, by_edge
 from nasbed.oneshot.norms import searching_norms
 from nasbed.oneshot.spaces.base import SearchedSpace, Selected, Strengths, Supernet, SupernetSize
-from nasbed.oneshot.spaces.mixed_cells import by_source, mixed_edges, node_sum
+from nasbed.oneshot.spaces.mixed_cells import MixedCell, mixed_edges
 from nasbed.spaces.facts import NONE, CellGraph
 from nasbed.spaces.nb201 import NB201Skeleton
 
@@ -55,11 +55,9 @@ class NB201Supernet(Supernet):
         return cast(nn.ModuleList, self.edges[str(position)])
 
     def _cell(self, position: int, x: Tensor, mixings: list[EdgeMixing]) -> Tensor:
-        nodes, shared = [x], by_source(3)
-        carried = list(zip(self.ends, self.mixed(position), mixings, strict=True))
+        nodes, mixed = [x], MixedCell(self.ends, self.mixed(position), mixings)
         for node in (1, 2, 3):
-            into = [(source, edge, own) for (source, target), edge, own in carried if target == node]
-            total = node_sum([edge(nodes[source], own, shared[source]) for source, edge, own in into])
+            total = mixed.node(node, nodes)
             nodes.append(torch.zeros_like(x) if total is None else total)
         return nodes[-1]
 

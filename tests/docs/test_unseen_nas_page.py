@@ -10,12 +10,16 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
+from nasbed.core.architecture import Architecture
 from nasbed.core.home import embedded_home
 from nasbed.experiments.unseen.budget import nas_methods
+from nasbed.experiments.unseen.presets import PresetChoice
 from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import read_results
+from nasbed.oneshot.record import read_record
 from nasbed.studies.unseen.random_baseline import chance_comparisons, spread, summary_lines
-from support.documentation import page_text
+from nasbed.training import load_recipe
+from support.documentation import DOCS, page_text
 from support.unseen_dataset import unseen_folder
 
 PAGE, FINDING = page_text("unseen-nas"), page_text("nas-on-unseen-data")
@@ -85,3 +89,24 @@ def test_nas_on_unseen_data_has_the_long_trainings_on_chesseract() -> None:
         accuracy = paper.accuracy(result.dataset, result.model)
         assert f"| `{result.model}` | {before} | {result.test_accuracy:.2f} | {accuracy:.2f} |" in FINDING
         assert abs((result.test_accuracy or 0.0) - (accuracy or 0.0)) < (2.1 if result.model == "rs-darts" else 2)
+
+
+def test_nas_on_unseen_data_has_the_search_of_the_preset() -> None:
+    """The search is the preset's own but for what it has for CIFAR alone; its record has the architecture trained."""
+    results = read_results([embedded_home() / "results" / "unseen-nas-presets.jsonl"])
+    found, random = results
+    choice = PresetChoice("paper", recipe=load_recipe("unseen"), channels=16, cells=8)
+    for result in results:
+        configuration = choice.configuration(result.model, "chesseract", 64)
+        assert (result.search, result.preset) == (configuration.budget.search(result.model), configuration.description)
+        accuracy = published().accuracy(result.dataset, result.model) or 0.0
+        assert f"| `{result.model}` | {result.test_accuracy:.2f} | {accuracy:.2f} |" in FINDING
+        assert abs((result.test_accuracy or 0.0) - accuracy) < 1 and result.epochs == 64
+        assert f"{result.train_loss:.3f}" == "0.001"
+    assert (found.search["epochs"], found.search["batch"], found.search["channels"]) == (50, 256, 16)
+    lead = (random.test_accuracy or 0.0) - (found.test_accuracy or 0.0)
+    assert f"by {lead:.2f} points here, by 1.96 there" in FINDING
+    record = read_record(DOCS.parent / "campaigns" / "presets" / "chesseract-pc-darts-0" / "search.json")
+    assert Architecture.from_json(found.architecture) == record.searched.architecture
+    assert (record.dataset_hash, len(record.searched.epochs)) == (found.dataset_hash, 50)
+    assert f"The search took {record.searched.search_time_s / 60:.0f} minutes" in FINDING

@@ -127,9 +127,10 @@ def _by_places(kernel: Any, source: Tensor, kernels: Tensor, shape: _Convolution
     result = source.new_empty((images, *sides, channels)).permute(0, 3, 1, 2)
     places, block = images * prod(sides), min(64, triton.next_power_of_2(channels))
     grid = (triton.cdiv(places, VALUES // block), triton.cdiv(channels, block))
-    kernel[grid](
-        source, kernels, result, places, channels, *shape.arguments, **shape.constants, BM=VALUES // block, BC=block
-    )
+    with torch.cuda.device_of(source):  # type: ignore[no-untyped-call]
+        kernel[grid](
+            source, kernels, result, places, channels, *shape.arguments, **shape.constants, BM=VALUES // block, BC=block
+        )
     return result
 
 
@@ -146,8 +147,10 @@ def _by_kernels(slopes: Tensor, maps: Tensor, kernels: Tensor, shape: _Convoluti
     chunks = max(1, min(PROGRAMS // rows, triton.cdiv(places, 4 * together)))
     per_chunk = triton.cdiv(triton.cdiv(places, chunks), together) * together
     sums = slopes.new_empty((chunks, *kernels.shape), dtype=torch.float32)
-    backward_kernels[(triton.cdiv(channels, block), shape.kernel[0], chunks)](
-        slopes, maps, sums, places, per_chunk, channels, *shape.arguments, **shape.constants,
-        WIDE=wide, BM=together, BC=block,
-    )  # fmt: skip
+    grid = (triton.cdiv(channels, block), shape.kernel[0], chunks)
+    with torch.cuda.device_of(slopes):  # type: ignore[no-untyped-call]
+        backward_kernels[grid](
+            slopes, maps, sums, places, per_chunk, channels, *shape.arguments, **shape.constants,
+            WIDE=wide, BM=together, BC=block,
+        )  # fmt: skip
     return (sums[0] if chunks == 1 else sums.sum(0)).to(kernels.dtype)

@@ -94,6 +94,8 @@ def test_charts_beside_each_other_become_panels() -> None:
     panels = page_panels("figure", rows)
     assert [panel.name for panel in panels] == ["figure-1", "figure-2", "figure-3"]
     assert not panels[0].stacked and page_panels("figure", alt.vconcat(single, single))[0].stacked
+    tall = single.properties(height=301)
+    assert [page_panels("figure", alt.hconcat(single, other))[0].uneven for other in (single, tall)] == [False, True]
     for panel in panels:
         assert panel.title == "One" and "title" not in panel.specification
         assert any("containerSize" in str(signal) for signal in panel.specification["signals"])

@@ -16,7 +16,8 @@ class PagePanel:
 
     Panels are arranged below each other where one would be narrower than ``least_rem``, or if they are ``stacked``,
     which means that they share an axis. ``most_rem`` limits the width of a square chart or a matrix of coloured cells;
-    it is 0 for all other charts.
+    it is 0 for all other charts. Axes of panels side by side are aligned, unless their heights are ``uneven``: then
+    they begin at the same height.
     """
 
     name: str
@@ -25,9 +26,12 @@ class PagePanel:
     least_rem: float
     most_rem: float
     stacked: bool
+    uneven: bool
 
 
 CONCATENATED = ("hconcat", "vconcat", "concat")
+UNEVEN = 1.5
+"""Panels one of which is more than this many times as tall as another are uneven."""
 
 
 def page_panels(name: str, chart: Chart) -> list[PagePanel]:
@@ -40,6 +44,8 @@ def page_panels(name: str, chart: Chart) -> list[PagePanel]:
     stacked = bool(rows) and not any(kind in row for row in rows for kind in CONCATENATED)
     parts = list(_parts(description))
     least = max(_least_rem(part) for part in parts)
+    heights = [chart_size(part, "height") for part in parts]
+    uneven = max(heights) > UNEVEN * min(heights) > 0
     return [
         PagePanel(
             name if len(parts) == 1 else f"{name}-{number}",
@@ -48,6 +54,7 @@ def page_panels(name: str, chart: Chart) -> list[PagePanel]:
             least,
             _most_rem(part),
             stacked,
+            uneven,
         )
         for number, part in enumerate(parts, 1)
     ]

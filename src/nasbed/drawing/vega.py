@@ -37,7 +37,7 @@ def specification(chart: Mapping[str, Any]) -> dict[str, Any]:
     import vl_convert
 
     names = list(_names(chart))
-    columns = max(1, LEGEND_WIDTH // (34 + 7 * max(map(len, names), default=1)))
+    columns = max(1, int(LEGEND_WIDTH / (34 + 6.3 * max(map(len, names), default=1))))
     theme = PAGE_THEME | {"legend": PAGE_THEME["legend"] | {"columns": columns}}
     description = {key: value for key, value in chart.items() if key != "$schema"}
     description |= {"width": "container", "config": theme, "autosize": {"type": "fit-x", "contains": "padding"}}

@@ -85,6 +85,23 @@ def test_a_bundle_takes_as_many_convolutions_as_one_operation() -> None:
     assert convolution.call_count == 4  # alone each takes four
 
 
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda: nn.Conv2d(CHANNELS, CHANNELS, 3, padding="same", groups=CHANNELS, bias=False),
+        lambda: nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, padding_mode="circular", bias=False),
+        lambda: nn.Conv2d(CHANNELS, CHANNELS, 3, groups=2),
+        nn.ReLU,
+        nn.Identity,
+    ],
+)
+def test_rows_that_no_bundle_knows_are_computed_one_by_one(layer: Any) -> None:
+    operations = [nn.Sequential(nn.ReLU(), layer()) for _ in range(3)]
+    maps = torch.randn(2, CHANNELS, 5, 5)
+    for operation, output in zip(operations, bundled_outputs(operations, NodeMaps(maps)), strict=True):
+        assert torch.equal(output, operation(maps))
+
+
 @pytest.mark.parametrize("memory_format", FORMATS)
 def test_maps_are_repeated_and_shuffled_in_their_memory_format(memory_format: Any) -> None:
     maps = torch.randn(3, 6, 4, 5).contiguous(memory_format=memory_format)

@@ -80,7 +80,8 @@ def _is_known(layer: nn.Module) -> bool:
     if isinstance(layer, nn.BatchNorm2d):
         return layer.running_mean is None
     if isinstance(layer, nn.Conv2d):
-        return layer.bias is None and layer.padding_mode == "zeros" and layer.groups in (1, layer.in_channels)
+        is_plain = layer.bias is None and layer.padding_mode == "zeros" and not isinstance(layer.padding, str)
+        return is_plain and layer.groups in (1, layer.in_channels)
     return isinstance(layer, nn.ReLU)
 
 

@@ -53,7 +53,7 @@ def computing(way: str) -> Iterator[None]:
         yield
 
 
-def made_step(way: str, supernet: Supernet, inputs: Sequence[Tensor]) -> Step:
+def gradient_step(way: str, supernet: Supernet, inputs: Sequence[Tensor]) -> Step:
     """What computes the gradient."""
     layout = torch.contiguous_format if way == "channels first" else torch.channels_last
     place_network(supernet, inputs[0].device).to(memory_format=layout)  # type: ignore[call-overload]
@@ -93,7 +93,7 @@ def compare(name: str, side: int, options: argparse.Namespace, device: torch.dev
     steps = {}
     for way in ways:
         with computing(way):
-            steps[way] = made_step(way, space.supernet(size, cells, Layout(partial)), inputs)
+            steps[way] = gradient_step(way, space.supernet(size, cells, Layout(partial)), inputs)
     times: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(REPEATS):
         for way, step in steps.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nasbed.terminal import progress
-from nasbed.terminal.progress import count_bar, epoch_bar, run_bars, trainings_bar
+from nasbed.terminal.progress import OccasionalNotes, count_bar, epoch_bar, run_bars, trainings_bar
 
 
 def report_all() -> None:
@@ -38,3 +38,13 @@ def test_short_work_prints_no_line_but_its_end(capsys: pytest.CaptureFixture[str
     with run_bars({"rs": 1}) as report_finished:
         report_finished("rs")
     assert capsys.readouterr().err == "nasbed: rs: 1 of 1\n"
+
+
+def test_a_process_beside_others_prints_its_first_line_and_then_one_from_time_to_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = OccasionalNotes()
+    for second in (0.0, 29.0, 31.0, 60.0, 62.0):
+        monkeypatch.setattr(progress, "monotonic", lambda now=second: now)
+        notes(f"second {second:.0f}")
+    assert capsys.readouterr().err.splitlines() == ["nasbed: second 0", "nasbed: second 31", "nasbed: second 62"]

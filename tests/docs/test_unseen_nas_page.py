@@ -94,7 +94,7 @@ def test_nas_on_unseen_data_has_the_long_trainings_on_chesseract() -> None:
 def test_nas_on_unseen_data_has_the_search_of_the_preset() -> None:
     """The search is the preset's own but for what it has for CIFAR alone; its record has the architecture trained."""
     results = read_results([embedded_home() / "results" / "unseen-nas-presets.jsonl"])
-    found, random = results
+    searched, random = results
     choice = PresetChoice("paper", recipe=load_recipe("unseen"), channels=16, cells=8)
     for result in results:
         configuration = choice.configuration(result.model, "chesseract", 64)
@@ -103,10 +103,10 @@ def test_nas_on_unseen_data_has_the_search_of_the_preset() -> None:
         assert f"| `{result.model}` | {result.test_accuracy:.2f} | {accuracy:.2f} |" in FINDING
         assert abs((result.test_accuracy or 0.0) - accuracy) < 1 and result.epochs == 64
         assert f"{result.train_loss:.3f}" == "0.001"
-    assert (found.search["epochs"], found.search["batch"], found.search["channels"]) == (50, 256, 16)
-    lead = (random.test_accuracy or 0.0) - (found.test_accuracy or 0.0)
+    assert (searched.search["epochs"], searched.search["batch"], searched.search["channels"]) == (50, 256, 16)
+    lead = (random.test_accuracy or 0.0) - (searched.test_accuracy or 0.0)
     assert f"by {lead:.2f} points here, by 1.96 there" in FINDING
     record = read_record(DOCS.parent / "campaigns" / "presets" / "chesseract-pc-darts-0" / "search.json")
-    assert Architecture.from_json(found.architecture) == record.searched.architecture
-    assert (record.dataset_hash, len(record.searched.epochs)) == (found.dataset_hash, 50)
+    assert Architecture.from_json(searched.architecture) == record.searched.architecture
+    assert (record.dataset_hash, len(record.searched.epochs)) == (searched.dataset_hash, 50)
     assert f"The search took {record.searched.search_time_s / 60:.0f} minutes" in FINDING

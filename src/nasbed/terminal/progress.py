@@ -40,6 +40,19 @@ class LogLines:
             note(line)
 
 
+class OccasionalNotes:
+    """Prints lines of a process beside others: the first, and then one every ``LINE_S`` seconds. It prints none where
+    the screen has a bar."""
+
+    def __init__(self) -> None:
+        self._last: float | None = None
+
+    def __call__(self, line: str) -> None:
+        if not sys.stderr.isatty() and (self._last is None or monotonic() - self._last > LINE_S):
+            self._last = monotonic()
+            note(line)
+
+
 @contextmanager
 def byte_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
     """A bar of bytes with rate and remaining time. The yielded function sets the completed and the total bytes."""

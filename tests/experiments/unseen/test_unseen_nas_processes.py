@@ -83,7 +83,10 @@ class WatchedEngine(Engine):
 def test_searches_come_first_and_those_trained_together_are_left(folder: str, tmp_path: Path) -> None:
     file, where, engine = tmp_path / "r.jsonl", folders(tmp_path), WatchedEngine()
     together = replace(PLAN, methods=("rs-bonsai", "gdas"), together=True)
-    assert measure_ahead([folder], together, file, **where, engine=engine) == 2
+    lines: list[str] = []
+    assert measure_ahead([folder], together, file, **where, engine=engine, on_epoch=lines.append) == 2
+    parts = ("gdas 0: search", "rs-bonsai 0: training with seed 0", "rs-bonsai 0: training with seed 1")
+    assert all(line.startswith(f"{folder}, {part}, epoch 1: loss ") for line, part in zip(lines, parts, strict=True))
     assert [(task.search[1], task.seed) for task in engine.seen] == [
         ("gdas", None),
         ("rs-bonsai", 0),

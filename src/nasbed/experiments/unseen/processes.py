@@ -6,7 +6,7 @@ Needs torch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from nasbed.experiments.unseen.budget import is_random
 from nasbed.experiments.unseen.nas import trained
 from nasbed.experiments.unseen.results import ResultsFile, UnseenResult
 from nasbed.experiments.unseen.runs import Bar, NasPlan, check_folders, earlier_outcome, no_bar
-from nasbed.experiments.unseen.search import SearchOutcome, searched
+from nasbed.experiments.unseen.search import OnEpoch, SearchOutcome, searched
 from nasbed.training.images import TrainingImages
 
 Search = tuple[str, str, int]
@@ -52,6 +52,7 @@ def measure_ahead(
     device: str = "cpu",
     threads: int = 1,
     bar: Bar = no_bar,
+    on_epoch: Callable[[str], None] | None = None,
 ) -> int:
     """Do every planned search that has no record, and every training that the file lacks and that is not trained
     together with others. Returns how many results were added.
@@ -68,6 +69,7 @@ def measure_ahead(
         device: where to search and train.
         threads: of each process.
         bar: makes a progress bar.
+        on_epoch: called in the processes, with a line about each epoch of a task.
     """
     check_folders(checkpoints, searches)
     results = ResultsFile(file)
@@ -77,7 +79,7 @@ def measure_ahead(
     old_count = len(results)
     queue = _Queue(tasks)
     with bar(f"{len(tasks)} searches and trainings, several at a time", len(tasks)) as report_progress:
-        work = _Work(plan, checkpoints, searches, device, threads, earlier)
+        work = _Work(plan, checkpoints, searches, device, threads, earlier, on_epoch)
         for count, outcome in enumerate(engine.map_unordered(work, queue), start=1):
             task = queue.finish(outcome)
             if outcome.result is not None:
@@ -160,6 +162,7 @@ class _Work:
     device: str
     threads: int
     earlier: Mapping[Search, SearchOutcome]
+    on_epoch: Callable[[str], None] | None = None
     _name: str = ""
     _dataset: Dataset | None = field(default=None, repr=False)
     _images: TrainingImages | None = field(default=None, repr=False)
@@ -170,16 +173,28 @@ class _Work:
         if name != self._name or self._dataset is None:
             self._name, self._dataset, self._images = name, open_dataset(name), None
         run = self.plan.run(method, self._dataset, search_seed)
-        checkpoint = run.checkpoint(self.checkpoints)
+        report, checkpoint = self._reporter(task), run.checkpoint(self.checkpoints)
         outcome = self.earlier.get(task.search) or searched(
-            run, device=self.device, checkpoint=checkpoint, record=run.record(self.searches)
+            run, device=self.device, checkpoint=checkpoint, record=run.record(self.searches), progress=report
         )
         if task.seed is None:
             return None
         if self._images is None or not self._images.suit(run.recipe):
             self._images = TrainingImages(self._dataset, run.recipe, torch.device(self.device))
         checkpoint = run.checkpoint(self.checkpoints, task.seed)
-        result = trained(run, outcome, seed=task.seed, device=self.device, checkpoint=checkpoint, images=self._images)
+        result = trained(
+            run,
+            outcome,
+            seed=task.seed,
+            device=self.device,
+            checkpoint=checkpoint,
+            images=self._images,
+            progress=report,
+        )
         if checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
         return result
+
+    def _reporter(self, task: UnseenTask) -> OnEpoch | None:
+        on_epoch = self.on_epoch
+        return on_epoch and (lambda epoch, description: on_epoch(f"{task}, epoch {epoch}: {description}"))

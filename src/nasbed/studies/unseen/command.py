@@ -18,7 +18,7 @@ from nasbed.core.errors import InvalidOption
 from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import on_interrupt
 from nasbed.terminal.output import Json, print_json
-from nasbed.terminal.progress import epoch_bar, note
+from nasbed.terminal.progress import OccasionalNotes, epoch_bar, note
 from nasbed.terminal.report_options import Figures, Formats, OptionalOut, SearchPreset, report_formats
 from nasbed.terminal.settings import settings_by_owner
 from nasbed.terminal.training_options import PrecisionName, chosen_precision
@@ -262,7 +262,15 @@ def _measure(
 
             engine = LocalEngine(processes)
             count += measure_ahead(
-                data, plan, file, **folders, engine=engine, device=str(torch_device), threads=threads, bar=_tasks
+                data,
+                plan,
+                file,
+                **folders,
+                engine=engine,
+                device=str(torch_device),
+                threads=threads,
+                bar=_tasks,
+                on_epoch=OccasionalNotes(),
             )
         count += measure(images, plan, file, **folders, device=torch_device, bar=_bar)
     added = f"{count} result{' was' if count == 1 else 's were'} added to {file}"

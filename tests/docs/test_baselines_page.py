@@ -96,6 +96,8 @@ def test_page_has_how_well_convnext_fits_its_training_images() -> None:
         assert f"| {published().datasets[dataset]} | {own:.2f} | {max(by_model.values()):.2f} |" in page
     others = sorted(loss for by_model in losses.values() for loss in by_model.values())
     assert len(others) == 30 and others[-3] < 0.05
+    (result,) = [result for result in SHIPPED if (result.dataset, result.model) == ("addnist", "convnext-base")]
+    assert f"the one in the table above with {result.validated['1']:.2f}." in page
 
 
 def test_page_says_how_long_vgg16_guesses_on_tiles() -> None:

@@ -3,8 +3,8 @@
     python benchmarks/supernets.py [--device cuda] [--batch 64] [--cells 5] [pc-darts:28 darts:16 ...]
 
 A step is the loss of a batch and its gradient by the weights and by the mixing, on a GPU from a recording. Ways to
-compute it take turns, and the fastest of five steps counts. On a GPU there are two ways more: with torch's own
-depthwise convolutions, and with channels first in memory.
+compute it take turns, and the fastest of five steps counts. On a GPU candidates one by one have their channels first in
+memory, and there are two ways more: bundled with channels first, and with torch's own depthwise convolutions.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def computing(way: str) -> Iterator[None]:
 
 def gradient_step(way: str, supernet: Supernet, inputs: Sequence[Tensor]) -> Step:
     """What computes the gradient."""
-    layout = torch.contiguous_format if way == "channels first" else torch.channels_last
+    is_first = way == "channels first" or (way == "one by one" and inputs[0].is_cuda)
+    layout = torch.contiguous_format if is_first else torch.channels_last
     place_network(supernet, inputs[0].device).to(memory_format=layout)  # type: ignore[call-overload]
 
     def loss(images: Tensor, labels: Tensor, operations: Tensor, edges: Tensor | None = None) -> Tensor:

@@ -134,17 +134,19 @@ def plain_node(cell: MixedCell, target: int, nodes: Sequence[Tensor]) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    ("space", "partial", "pruned", "weighed"),
+    ("space", "partial", "pruned", "weighed", "sides"),
     [
-        ("darts", 1, False, False),
-        ("darts", 4, False, True),
-        ("darts", 3, True, False),
-        ("nb201", 1, True, True),
-        ("nb201", 2, False, True),
+        ("darts", 1, False, False, (8, 7)),
+        ("darts", 4, False, True, (8, 7)),
+        ("darts", 3, True, False, (8, 7)),
+        ("nb201", 1, True, True, (8, 7)),
+        ("nb201", 2, False, True, (8, 7)),
+        ("darts", 4, False, True, (1, 1)),
+        ("nb201", 4, True, True, (2, 3)),  # whose last maps have one pixel
     ],
 )
 def test_supernet_adds_up_what_its_edges_carry_one_by_one(
-    space: str, partial: int, pruned: bool, weighed: bool
+    space: str, partial: int, pruned: bool, weighed: bool, sides: tuple[int, int]
 ) -> None:
     """Logits and gradients by the weights, the images and the mixing."""
     torch.manual_seed(0)
@@ -160,9 +162,9 @@ def test_supernet_adds_up_what_its_edges_carry_one_by_one(
             )
             for _ in cells.kinds
         )
-    size = SupernetSize(8, 3 if space == "darts" else 1, (3, 8, 7), classes=5)
+    size = SupernetSize(8, 3 if space == "darts" else 1, (3, *sides), classes=5)
     supernet = place_network(searched.supernet(size, cells, Layout(partial, candidates)).double(), torch.device("cpu"))
-    images = torch.randn(4, 3, 8, 7, dtype=torch.float64, requires_grad=True)
+    images = torch.randn(4, 3, *sides, dtype=torch.float64, requires_grad=True)
     operations = torch.rand(cells.shape, dtype=torch.float64, requires_grad=True)
     edges = torch.rand(cells.shape[:2], dtype=torch.float64, requires_grad=True) if weighed else None
     leaves = [images, operations, *([edges] if edges is not None else []), *supernet.parameters()]

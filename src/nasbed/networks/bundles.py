@@ -66,7 +66,7 @@ def bundled_outputs(operations: Sequence[nn.Module], node: NodeMaps) -> list[Ten
         if maps is None and isinstance(layers[0], nn.ReLU):
             rectified = True
         elif maps is None:
-            maps = _first_convolutions(layers, node, rectified=rectified)
+            maps = _first_layers(layers, node, rectified=rectified)
         elif isinstance(layers[0], nn.ReLU):
             maps = maps.relu()
         elif isinstance(layers[0], nn.Conv2d):
@@ -85,8 +85,8 @@ def _is_known(layer: nn.Module) -> bool:
     return isinstance(layer, nn.ReLU)
 
 
-def _first_convolutions(layers: Sequence[Any], node: NodeMaps, *, rectified: bool) -> Tensor:
-    """Convolutions that all see the maps of the node: without groups they are one with more outputs."""
+def _first_layers(layers: Sequence[Any], node: NodeMaps, *, rectified: bool) -> Tensor:
+    """Layers that all see the maps of the node. Convolutions without groups are one with more outputs."""
     if isinstance(layers[0], nn.BatchNorm2d):
         return _normalised(layers, node.seen(rectified=rectified, times=len(layers)))
     if layers[0].groups == 1:

@@ -163,11 +163,10 @@ def mixed_sum(passes: Sequence[EdgePass]) -> Tensor | None:
 def weighed_sum(outputs: Sequence[Tensor], weights: Tensor) -> Tensor:
     """The weighted sum of tensors of one shape, as a product of two matrices. It takes a few kernels; separate products
     and sums take dozens, above all in the backward pass."""
-    first = outputs[0]
-    if has_channels_last(first):
-        return weighed_sum([output.permute(0, 2, 3, 1) for output in outputs], weights).permute(0, 3, 1, 2)
-    stacked = torch.stack(list(outputs))
-    return (weights.to(stacked.dtype).unsqueeze(0) @ stacked.flatten(1)).view_as(first)
+    is_last = has_channels_last(outputs[0])
+    stacked = torch.stack([output.permute(0, 2, 3, 1) if is_last else output for output in outputs])
+    total = (weights.to(stacked.dtype).unsqueeze(0) @ stacked.flatten(1)).view(stacked.shape[1:])
+    return total.permute(0, 3, 1, 2) if is_last else total
 
 
 def shuffled(maps: Tensor, groups: int) -> Tensor:

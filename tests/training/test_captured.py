@@ -99,7 +99,9 @@ def test_dropped_paths_are_recorded_anew_where_they_begin_or_a_network_does_not_
     assert CpuGradientRecording.closed == recordings
 
 
-def test_network_that_cannot_be_recorded_is_trained_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_network_that_cannot_be_recorded_is_trained_step_by_step_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def failing(network: nn.Module, loss: Callable[..., Tensor], inputs: Sequence[Tensor]) -> None:
         with buffers_kept(network):
             CpuGradientRecording(network, loss, inputs)(*inputs)
@@ -109,6 +111,8 @@ def test_network_that_cannot_be_recorded_is_trained_step_by_step(monkeypatch: py
     monkeypatch.setattr(cuda_graph_gradient, "is_captured", lambda *_: True)
     monkeypatch.setattr(cuda_graph_gradient, "Recording", failing)
     assert same(trained(), expected)
+    (message,) = caplog.messages  # of all its steps
+    assert message.startswith("this training cannot be recorded") and message.endswith("when stream is capturing")
     fresh = network()
     before = {name: value.clone() for name, value in fresh.state_dict().items()}
     assert captured_gradient(fresh, RECIPE, (torch.rand(4, 1, 8, 8), torch.arange(4))) is None

@@ -12,7 +12,7 @@ from torch import Tensor
 from nasbed.oneshot.loss import Batch, supernet_loss
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.spaces.base import Supernet
-from nasbed.training.cuda_graphs import Recording
+from nasbed.training.cuda_graphs import Recording, recorded_if_possible
 from nasbed.training.recipe import Recipe
 
 Kind = tuple[bool, bool, bool, torch.Size]
@@ -88,12 +88,14 @@ class CapturedLoss:
             return None
         kind = (by_weights, by_mixing, mixing.edges is not None, batch[0].shape)
         if kind not in self._recordings:
-            try:
-                self._recordings[kind] = self._record(batch, mixing, by_weights=by_weights, by_mixing=by_mixing)
-            except RuntimeError:
+            recording = recorded_if_possible(
+                lambda: self._record(batch, mixing, by_weights=by_weights, by_mixing=by_mixing), "this search"
+            )
+            if recording is None:
                 self._failed = True
                 self.close()
                 return None
+            self._recordings[kind] = recording
         return self._recordings[kind]
 
     def _record(self, batch: Batch, mixing: Mixing, *, by_weights: bool, by_mixing: bool) -> Recording:

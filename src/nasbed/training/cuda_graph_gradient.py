@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from nasbed.training.cuda_graphs import Recording
+from nasbed.training.cuda_graphs import Recording, recorded_if_possible
 from nasbed.training.devices import set_chance
 from nasbed.training.precision import computing
 from nasbed.training.recipe import Recipe
@@ -23,10 +23,7 @@ def captured_gradient(network: nn.Module, recipe: Recipe, batch: tuple[Tensor, T
     recorded, such as asking the device for a number. Network, random state and device are then as before."""
     if not is_captured(recipe, batch[0].device):
         return None
-    try:
-        return CapturedGradient(network, recipe, batch)
-    except RuntimeError:
-        return None
+    return recorded_if_possible(lambda: CapturedGradient(network, recipe, batch), "this training")
 
 
 class CapturedGradient:

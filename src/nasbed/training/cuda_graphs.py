@@ -3,14 +3,18 @@ launching them one by one."""
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+
+_LOG = logging.getLogger(__name__)
+Recorded = TypeVar("Recorded")
 
 _FAILED: list[torch.cuda.CUDAGraph] = []
 """Recordings that failed: torch's allocators keep asking them whether they record, so they must not be freed."""
@@ -111,6 +115,17 @@ class Recording:
     def _forget(self) -> None:
         for leaf in (*self._weights, *self._inputs):
             leaf.grad = None
+
+
+def recorded_if_possible(record: Callable[[], Recorded], work: str) -> Recorded | None:
+    """What ``record`` makes, None where the work cannot be recorded. Then a warning says so, since each step takes
+    longer."""
+    try:
+        return record()
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0][:200]
+        _LOG.warning("%s cannot be recorded as a CUDA graph, so each step takes longer: %s", work, reason)
+        return None
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from torch import Tensor
 from nasbed.core.errors import InvalidOption
 from nasbed.networks.stacking import StackedNetwork
 from nasbed.training.cuda_graph_gradient import is_captured
-from nasbed.training.cuda_graphs import Recording
+from nasbed.training.cuda_graphs import Recording, recorded_if_possible
 from nasbed.training.devices import chance_kept, set_chance
 from nasbed.training.outcome import TrainingOutcome
 from nasbed.training.recipe import Recipe
@@ -112,9 +112,10 @@ class _SharedGradient:
             self._stacked.share_gradients()
 
     def _record(self, inputs: Sequence[Tensor]) -> None:
-        try:
-            self._recording = Recording(self._stacked, self._loss, inputs)
-        except RuntimeError:
+        self._recording = recorded_if_possible(
+            lambda: Recording(self._stacked, self._loss, inputs), "trainings side by side"
+        )
+        if self._recording is None:
             self._is_recordable = False
             return
         for weight, gradient in self._recording.by_weights:

@@ -262,6 +262,34 @@ def test_networks_trained_together_have_the_results_they_have_alone(
         trained_together([(run, searched(run), 0)])
 
 
+def test_networks_trained_together_resume_where_they_were_interrupted(dataset: Dataset, tmp_path: Path) -> None:
+    epochs: list[int] = []
+    last = 1
+
+    @contextmanager
+    def bar(title: str, count: int) -> Iterator[OnEpoch]:
+        def report(epoch: int, description: str) -> None:
+            epochs.append(epoch)
+            if epoch == last:
+                raise KeyboardInterrupt
+
+        yield report
+
+    plan = NasPlan(("rs-darts",), RECIPE, BUDGET, epochs=2, train_seeds=2, together=True)
+    file, whole, checkpoints = tmp_path / "r.jsonl", tmp_path / "whole.jsonl", tmp_path / "checkpoints"
+    with pytest.raises(KeyboardInterrupt):
+        measure([dataset], plan, file, checkpoints=checkpoints, bar=bar)
+    assert [path.name.split("-together-")[0] for path in checkpoints.iterdir()] == ["chesseract-2"]
+    last = 0
+    assert measure([dataset], plan, file, checkpoints=checkpoints, bar=bar) == 2
+    assert epochs == [1, 2] and not list(checkpoints.iterdir())
+    measure([dataset], plan, whole)
+    resumed, expected = (
+        [replace(result, train_time_s=0.0) for result in read_results([path])] for path in (file, whole)
+    )
+    assert resumed == expected
+
+
 def test_search_that_diverged_is_a_result_that_says_so(dataset: Dataset, tmp_path: Path) -> None:
     wild = {"learning_rate": 1e30, "gradient_clip": None, "batch": 16}
     shared = {

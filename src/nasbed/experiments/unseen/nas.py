@@ -113,11 +113,20 @@ def trained_together(
     jobs: Sequence[tuple[NasRun, SearchOutcome, int]],
     *,
     device: str | torch.device = "cpu",
+    checkpoint: Path | None = None,
     progress: OnEpoch | None = None,
     images: TrainingImages | None = None,
 ) -> list[UnseenResult]:
     """Results of architectures with their seeds, in order, all trained at once on one dataset by one recipe: as alone
-    but for rounding, and without checkpoints. Each has its share of the time."""
+    but for rounding. Each has its share of the time.
+
+    Args:
+        jobs: Runs, what their searches ended with, and the seeds of the trainings.
+        device: Where to train.
+        checkpoint: The file that keeps the training after every epoch.
+        progress: Called after each epoch.
+        images: The images of the dataset, where they are loaded already.
+    """
     torch_device = chosen_device(device)
     successful = [(run, search, seed) for run, search, seed in jobs if search.architecture is not None]
     results = {place: _diverged_result(run, search, seed) for place, (run, search, seed) in enumerate(jobs)}
@@ -140,6 +149,7 @@ def trained_together(
             first.recipe,
             device=torch_device,
             images=images,
+            checkpoint=checkpoint,
             progress=progress and (lambda epoch, _, losses: progress(epoch, f"mean loss {losses.mean():.3f}")),
         )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -181,13 +182,26 @@ class _MeasurementRun:
             checkpoint.unlink(missing_ok=True)
 
     def _train_together(self, jobs: Sequence[tuple[NasRun, SearchOutcome, int]]) -> None:
-        run = jobs[0][0]
+        run, checkpoint = jobs[0][0], self._checkpoint_together(jobs)
         with self.bar(
             f"{run.dataset.name}: training {len(jobs)} networks together", run.planned(0).epochs
         ) as report_epoch:
-            results = trained_together(jobs, device=self.device, progress=report_epoch, images=self._images(run))
+            results = trained_together(
+                jobs, device=self.device, checkpoint=checkpoint, progress=report_epoch, images=self._images(run)
+            )
         for result in results:
             self.results.add(result)
+        if checkpoint is not None:
+            checkpoint.unlink(missing_ok=True)
+
+    def _checkpoint_together(self, jobs: Sequence[tuple[NasRun, SearchOutcome, int]]) -> Path | None:
+        """The file for the training of several networks; others, or other settings, have other files."""
+        own = [run.checkpoint(self.folder, seed) for run, _, seed in jobs]
+        names = [path.name for path in own if path is not None]
+        if self.folder is None:
+            return None
+        digest = hashlib.sha256("\n".join(names).encode()).hexdigest()[:8]
+        return self.folder / f"{jobs[0][0].dataset.name}-{len(jobs)}-together-{digest}.ckpt"
 
     def _images(self, run: NasRun) -> TrainingImages:
         """The images, prepared once for methods that split and augment a dataset alike."""

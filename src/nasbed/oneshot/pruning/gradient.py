@@ -8,7 +8,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from nasbed.training.cuda_graph_gradient import is_captured
-from nasbed.training.cuda_graphs import Recording
+from nasbed.training.cuda_graphs import Recording, recorded_if_possible
 from nasbed.training.devices import set_chance
 from nasbed.training.recipe import Recipe
 
@@ -68,7 +68,5 @@ class GatedGradient:
             self._recorded = GatedLosses(*(value.detach() for value in losses))
             return losses.cross_entropy + losses.compression
 
-        try:
-            self._recording = Recording(self._gated, loss, inputs)
-        except RuntimeError:
-            self._is_recordable = False
+        self._recording = recorded_if_possible(lambda: Recording(self._gated, loss, inputs), "this search")
+        self._is_recordable = self._recording is not None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -13,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nasbed.core.errors import InvalidOption
 from nasbed.core.status import Status
 from nasbed.datasets.dataset import Dataset
 from nasbed.training.accuracy import check_validation
@@ -21,6 +23,7 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.outcome import Job, TrainingOutcome
 from nasbed.training.population.autograd import AutogradExecutor
 from nasbed.training.population.calibration import CostCalibration, CostSetting
+from nasbed.training.population.checkpoint import PopulationCheckpoint, PopulationProgress
 from nasbed.training.population.executor import Executor
 from nasbed.training.population.preparing import (
     PopulationPreparer,
@@ -50,6 +53,7 @@ def train_population(
     upcoming: Sequence[Job] = (),
     learning_curve: bool = False,
     calibration: CostCalibration | None = None,
+    checkpoint: Path | None = None,
 ) -> list[TrainingOutcome]:
     """Train every job at once; the outcomes are in their order. Jobs of other lengths are trained after one another.
 
@@ -67,8 +71,12 @@ def train_population(
         upcoming: The jobs of the call that probably follows, of one length.
         learning_curve: Measure the validation accuracy of every network after every epoch.
         calibration: Makes ``train_time_s`` what it says of each network; its share of the measured time is kept beside.
+        checkpoint: The training is saved in this file after every epoch, and resumes from there if the file exists. All
+            jobs then have one length.
     """
     recipe.check_population()
+    if checkpoint is not None and len({job.epochs for job in jobs}) > 1:
+        raise InvalidOption("networks that share a checkpoint are trained for as many epochs each; train them apart")
     device = chosen_device(device)
     images = images or TrainingImages(dataset, recipe, device)
     outcomes: dict[int, TrainingOutcome] = {}
@@ -77,7 +85,10 @@ def train_population(
         same = [jobs[place] for place in places]
         prepared = preparer.take(same, upcoming) if preparer is not None else None
         population = Population(same, dataset, recipe, images, device, prepared)
-        trained = population.train(epochs, progress, learning_curve=learning_curve)
+        saved = None
+        if checkpoint is not None:
+            saved = PopulationCheckpoint(checkpoint, same, dataset, recipe, learning_curve=learning_curve)
+        trained = population.train(epochs, progress, learning_curve=learning_curve, checkpoint=saved)
         if calibration is not None:
             trained = population.calibrated(trained, calibration, epochs)
         outcomes |= dict(zip(places, trained, strict=True))
@@ -112,9 +123,23 @@ class Population:
         self.executor = _executor(prepared, recipe, device)
         self.finite = torch.ones(len(jobs), dtype=torch.bool, device=device)
 
-    def train(self, epochs: int, progress: Progress | None, *, learning_curve: bool = False) -> list[TrainingOutcome]:
-        """Train for ``epochs``, then measure; with a learning curve also after each epoch, while no training time
-        passes."""
+    def train(
+        self,
+        epochs: int,
+        progress: Progress | None,
+        *,
+        learning_curve: bool = False,
+        checkpoint: PopulationCheckpoint | None = None,
+    ) -> list[TrainingOutcome]:
+        """Train for ``epochs``, then measure; with a learning curve also after each epoch. Meanwhile no training time
+        passes.
+
+        Args:
+            epochs: How many, those before a checkpoint included.
+            progress: Called after each epoch.
+            learning_curve: Whether to measure one.
+            checkpoint: Where the training resumes and is saved.
+        """
         recipe = self.recipe
         if learning_curve:
             check_validation(self.images, recipe)
@@ -126,7 +151,9 @@ class Population:
         place = torch.zeros((), dtype=torch.int64, device=self.device)
         losses = torch.zeros(len(self.jobs), dtype=dtype, device=self.device)
         correct = torch.zeros(len(self.jobs), dtype=torch.int64, device=self.device)
-        seconds, curve = 0.0, list[list[float | None]]()
+        changing = [*self.executor.state(), self.finite, step, losses, correct]
+        so_far = PopulationProgress() if checkpoint is None else checkpoint.resume(changing)
+        first = so_far.epochs
 
         def train_step() -> None:
             labels = self.executor.draw(self.images, draws, place * recipe.batch)
@@ -138,14 +165,13 @@ class Population:
             step.add_(1)
             place.add_(1)
 
-        state = [*self.executor.state(), self.finite, step, place, losses, correct]
         with self._evaluation() as accuracies:
             start = perf_counter()
-            words = self._words(0)
+            words = self._words(first)
             draws = self._draws(words)
-            with replayed(train_step, self.device, state=state) as run:
-                for epoch in range(epochs):
-                    if epoch:
+            with replayed(train_step, self.device, state=[*changing, place]) as run:
+                for epoch in range(first, epochs):
+                    if epoch > first:
                         following = self._draws(words)
                         for item in fields(EpochDraws):
                             getattr(draws, item.name).copy_(getattr(following, item.name))
@@ -156,17 +182,21 @@ class Population:
                         run()
                     if epoch + 1 < epochs:  # while a GPU still works on this epoch
                         words = self._words(epoch + 1)
+                    if learning_curve or checkpoint is not None:
+                        self.finite.cpu()  # waits for the device
+                        so_far.seconds += perf_counter() - start
+                        so_far.epochs = epoch + 1
+                        if learning_curve:
+                            so_far.curve.append(accuracies("valid"))
+                        if checkpoint is not None:
+                            checkpoint.save(changing, so_far)
+                        start = perf_counter()
                     if progress is not None:
                         progress(epoch + 1, epochs, (losses / per_epoch).cpu())
-                    if learning_curve:
-                        self.finite.cpu()  # waits for the device
-                        seconds += perf_counter() - start
-                        curve.append(accuracies("valid"))
-                        start = perf_counter()
             finite = self.finite.cpu()
-            seconds += perf_counter() - start
+            seconds = so_far.seconds + perf_counter() - start
             shares = self.executor.shares()
-            validation = curve[-1] if learning_curve else accuracies("valid")
+            validation = so_far.curve[-1] if learning_curve else accuracies("valid")
             test = accuracies("test")
         mean = (losses / per_epoch).cpu()
         train = 100 * correct.cpu().double() / (per_epoch * recipe.batch)
@@ -177,7 +207,7 @@ class Population:
                 test=test[number],
                 train_loss=float(mean[number]),
                 train_accuracy=float(train[number]),
-                curve=[after[number] for after in curve] if learning_curve else None,
+                curve=[after[number] for after in so_far.curve] if learning_curve else None,
             )
             if finite[number]
             else TrainingOutcome(Status.DIVERGED, seconds * share, reason="the loss was not a finite number")

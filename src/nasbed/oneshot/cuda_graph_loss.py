@@ -48,7 +48,7 @@ class CapturedLoss:
 
     def loss(self, batch: Batch, mixing: Mixing, weights: Mapping[str, Tensor] | None = None) -> Tensor | None:
         """A loss from which first gradients flow to the mixing and to these weights, where they require one."""
-        parameters = dict(self._supernet.named_parameters())
+        parameters = {} if weights is None else dict(self._supernet.named_parameters())
         replacements = [] if weights is None else [weights[name] for name in parameters]
         by_weights = any(tensor.requires_grad for tensor in replacements)
         by_mixing = any(tensor.requires_grad for tensor in _weighing(mixing))

@@ -51,7 +51,7 @@ def weight_step(step: Step, mixing: Mixing) -> Tensor:
     if loss is None:
         loss = supernet_loss(step.supernet, step.train, mixing, step.recipe)
         loss.backward()  # type: ignore[no-untyped-call]
-    move(step.supernet, step.optimizer, step.recipe, rate=step.rate)
+    move(step.optimizer, step.recipe, rate=step.rate)
     return loss.detach()
 
 

@@ -121,7 +121,7 @@ class _OwnGradient:
         if self._captured is None:
             return step(network, due.optimizer, recipe, due.batch, rate=due.rate, seeds=due.seeds)
         figures = self._captured(due.batch, seed=due.seeds[1])
-        move(network, due.optimizer, recipe, rate=due.rate)
+        move(due.optimizer, recipe, rate=due.rate)
         return figures
 
     def forget_recording(self) -> None:

@@ -65,7 +65,7 @@ class _MemberTraining:
 
     def move(self, figures: StepFigures) -> None:
         """Move the weights by the gradient that they have."""
-        move(self._training.network, self.due.optimizer, self._training.recipe, rate=self.due.rate)
+        move(self.due.optimizer, self._training.recipe, rate=self.due.rate)
         self._advance(figures)
 
     def _advance(self, figures: StepFigures | None) -> None:

@@ -94,13 +94,14 @@ def step(
     else:
         value = loss()
         value.backward()  # type: ignore[no-untyped-call]
-    move(network, optimizer, recipe, rate=rate)
+    move(optimizer, recipe, rate=rate)
     return value.detach(), correct[0]  # sharpness-aware minimisation computes the loss a second time, elsewhere
 
 
-def move(network: nn.Module, optimizer: torch.optim.Optimizer, recipe: Recipe, *, rate: float) -> None:
+def move(optimizer: torch.optim.Optimizer, recipe: Recipe, *, rate: float) -> None:
     """Move the weights by the gradient that they have, clipped as the recipe says."""
     set_rate(optimizer, rate)
     if recipe.gradient_clip is not None:
-        nn.utils.clip_grad_norm_(network.parameters(), recipe.gradient_clip)
+        weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+        nn.utils.clip_grad_norm_(weights, recipe.gradient_clip)
     optimizer.step()

@@ -172,7 +172,7 @@ class PruningSearch(RunningSearch[BonsaiSettings]):
     def _move(self, gates: Tensor, *, rate: float) -> None:
         """Move weights and pruners by the gradient that they have, and note which gates were open."""
         self.gated.pruners.observe(gates)
-        move(self.gated, self.optimizer, self.recipe, rate=rate)
+        move(self.optimizer, self.recipe, rate=rate)
         self.gated.pruners.clamp()
 
     def _keep(self, genotype: BonsaiGenotype) -> None:

@@ -1,10 +1,10 @@
 """How far the blocks of ConvNext take part in its output while it begins to train by the protocol of unseen datasets.
 
-    python benchmarks/convnext_scales.py [--dataset addnist] [--steps 703]
+    python benchmarks/convnext_scales.py [--dataset addnist] [--steps 703] [--start 0.1]
 
-Each block is multiplied by a layer scale, which torchvision starts at a millionth. Prints the mean loss and the mean
-scale, least and largest over the blocks, as the training goes on, and the validation accuracy in the end. 703 steps are
-an epoch of AddNIST, 12 minutes of two cores.
+Each block is multiplied by a layer scale, which torchvision starts at a millionth; ``--start`` is another beginning.
+Prints the mean loss and the mean scale, least and largest over the blocks, as the training goes on, and the validation
+accuracy in the end. 703 steps are an epoch of AddNIST, 12 minutes of two cores.
 """
 
 from __future__ import annotations
@@ -27,19 +27,22 @@ OFTEN = 100
 """Steps between two lines."""
 
 
-def block_scales(network: nn.Module) -> list[float]:
-    """The mean magnitude of each block's layer scale."""
-    scales = [weight for name, weight in network.named_parameters() if name.endswith("layer_scale")]
-    return [float(scale.detach().abs().mean()) for scale in scales]
+def layer_scales(network: nn.Module) -> list[nn.Parameter]:
+    """The layer scale of each block."""
+    return [weight for name, weight in network.named_parameters() if name.endswith("layer_scale")]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--dataset", default="addnist", help="a prepared dataset or a folder of the competition")
     parser.add_argument("--steps", type=int, default=703)
+    parser.add_argument("--start", type=float, help="the layer scales before the first step; torchvision's without it")
     options = parser.parse_args(arguments)
     dataset, recipe = open_dataset(options.dataset), load_recipe("unseen")
     network = seeded_baseline("convnext-base", dataset, seed=0)
+    if options.start is not None:
+        for scale in layer_scales(network):
+            nn.init.constant_(scale, options.start)
     images = TrainingImages(dataset, recipe)
     training = StepwiseTraining(network, dataset, recipe, images).steps()
     due, losses = next(training), []
@@ -47,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         figures = step(network, due.optimizer, recipe, due.batch, rate=due.rate, seeds=due.seeds)
         losses.append(float(figures[0]))
         if number % OFTEN == 0 or number == options.steps:
-            scales, mean = block_scales(network), torch.tensor(losses).mean()
+            scales = [float(scale.detach().abs().mean()) for scale in layer_scales(network)]
+            mean = torch.tensor(losses).mean()
             print(f"{number} steps: mean loss {mean:.4f}, scales {min(scales):.1e} to {max(scales):.1e}", flush=True)
         due = training.send(figures)
     print(f"validation accuracy {accuracy(network, images, 'valid', recipe):.2f} %")

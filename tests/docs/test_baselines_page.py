@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from nasbed.core.home import embedded_home
@@ -108,7 +109,15 @@ def test_page_has_how_well_convnext_fits_its_training_images() -> None:
     others = sorted(loss for by_model in losses.values() for loss in by_model.values())
     assert len(others) == 30 and others[-3] < 0.05
     (result,) = [result for result in SHIPPED if (result.dataset, result.model) == ("addnist", "convnext-base")]
-    assert f"the one in the table above with {result.validated['1']:.2f}." in page
+    assert f"The training in the table above has {result.validated['1']:.2f} % after its first epoch" in page
+
+
+def test_page_has_what_changes_the_first_epoch_of_convnext() -> None:
+    page = page_text("cnn-baselines")
+    text = (DOCS / "findings" / "data" / "convnext-first-epoch.jsonl").read_text(encoding="utf-8")
+    for line in map(json.loads, text.splitlines()):
+        accuracy = f"{line['validation_accuracy']:.2f}"
+        assert f"| {line['changed']} | {line['mean_loss']:.2f} | {accuracy} |" in page and line["command"] in page
 
 
 def test_page_says_how_long_vgg16_guesses_on_tiles() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.spaces import space
 from nasbed.training.outcome import Job, TrainingOutcome
 from nasbed.training.population import train_population
+from nasbed.training.population.checkpoint import POPULATION
 from nasbed.training.recipe import Recipe
 
 RECIPE = Recipe(
@@ -97,6 +99,26 @@ def test_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
     content[-20] ^= 1
     path.write_bytes(content)
     with pytest.raises(BadFile, match="is damaged"):
+        train_population(jobs(), DIGITS, RECIPE, checkpoint=path)
+
+
+def test_checkpoint_with_numbers_laid_out_otherwise_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "population.ckpt"
+    interrupted(path, 1)
+    content = POPULATION.content(path)
+    identity = json.loads(content.pop("identity"))
+    content["state"] = [tensor.flatten()[:-1] if tensor.dim() else tensor for tensor in content["state"]]
+    POPULATION.write(path, identity, content)
+    with pytest.raises(InvalidOption, match="on another device"):
+        train_population(jobs(), DIGITS, RECIPE, checkpoint=path)
+
+
+def test_checkpoint_without_its_numbers_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "population.ckpt"
+    interrupted(path, 1)
+    content = POPULATION.content(path)
+    POPULATION.write(path, json.loads(content["identity"]), {"epochs": 1, "seconds": 1.0, "curve": []})
+    with pytest.raises(BadFile, match="is damaged: .*state"):
         train_population(jobs(), DIGITS, RECIPE, checkpoint=path)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from nasbed.core.errors import shorten
+from nasbed.core.errors import InvalidOption, shorten
 from nasbed.datasets.dataset import Dataset
 from nasbed.training.checkpoint import CheckpointKind, identity
 from nasbed.training.outcome import Job
@@ -65,12 +65,16 @@ class PopulationCheckpoint:
             return PopulationProgress()
         content = POPULATION.read(self._path, self._identity)
         try:
-            shapes = [tuple(tensor.shape) for tensor in content["state"]]
-            if shapes != [tuple(tensor.shape) for tensor in state]:
-                raise ValueError("its numbers are laid out for another device")
-            with torch.no_grad():
-                for tensor, kept in zip(state, content["state"], strict=True):
-                    tensor.copy_(kept)
-            return PopulationProgress(content["epochs"], content["seconds"], content["curve"])
-        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            stored = [tensor.detach() for tensor in content["state"]]
+            progress = PopulationProgress(content["epochs"], content["seconds"], content["curve"])
+        except (KeyError, TypeError, AttributeError) as error:
             raise POPULATION.damaged(self._path, shorten(str(error), 100)) from None
+        if [tensor.shape for tensor in stored] != [tensor.shape for tensor in state]:
+            raise InvalidOption(
+                f"{self._path} is the checkpoint of a population on another device, which lays out its numbers "
+                f"otherwise; resume it there, or remove it and train from the beginning"
+            )
+        with torch.no_grad():
+            for tensor, kept in zip(state, stored, strict=True):
+                tensor.copy_(kept)
+        return progress

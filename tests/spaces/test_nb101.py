@@ -217,6 +217,21 @@ def test_nb101_graphs_hold_the_pruned_cell() -> None:
         np.testing.assert_array_equal(edges[np.ix_(present, present)] >= 0, np.array(matrix, dtype=bool))
 
 
+def test_nb101_graphs_are_one_sparse_graph_for_sparse_libraries() -> None:
+    rng = np.random.default_rng(5)
+    graphs = SPACE.graphs([SPACE.sample(rng) for _ in range(20)])
+    (sources, targets), labels = graphs.edge_list()
+    width = graphs.node_labels.shape[1]
+    assert (sources // width == targets // width).all(), "no edge leads to another graph"
+    sizes = np.bincount(sources // width, minlength=len(graphs))
+    np.testing.assert_array_equal(sizes, graphs.adjacency.sum((1, 2)))
+    dense = np.full((20 * width, 20 * width), -1)
+    dense[sources, targets] = labels
+    for number, edges in enumerate(graphs.edge_labels):
+        places = slice(number * width, (number + 1) * width)
+        np.testing.assert_array_equal(dense[places, places], edges)
+
+
 SQUARE = [[0, 1], [0, 0]]
 BAD = {
     "non-square": (([[0, 1, 0], [0, 0, 1]], ["input", "output"]), "square"),

@@ -31,6 +31,7 @@ from nasbed.oneshot.record import read_record
 from nasbed.spaces.bonsai import BonsaiGenotype
 from nasbed.spaces.darts.costs import DartsSkeleton
 from nasbed.studies.one_shot.records import read_searches
+from nasbed.studies.unseen.curves import curves_chart
 from nasbed.studies.unseen.study import unseen_study
 from nasbed.training import load_recipe, train
 from support.draw_method import DrawMethod, DrawSettings
@@ -260,6 +261,27 @@ def test_networks_trained_together_have_the_results_they_have_alone(
     run = NasRun("rs-bonsai", dataset, RECIPE, BUDGET)
     with pytest.raises(InvalidOption, match="rs-bonsai on chesseract; train it alone"):
         trained_together([(run, searched(run), 0)])
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_learning_curve_is_in_the_results_and_changes_nothing_else(
+    dataset: Dataset, tmp_path: Path, together: bool
+) -> None:
+    plan = NasPlan(("rs-darts",), RECIPE, BUDGET, epochs=2, train_seeds=2, together=together)
+    plain, curved = tmp_path / "plain.jsonl", tmp_path / "curved.jsonl"
+    measure([dataset], plan, plain)
+    with_curve = replace(plan, learning_curve=True)
+    assert measure([dataset], with_curve, curved) == 2
+    for result, expected in zip(read_results([curved]), read_results([plain]), strict=True):
+        assert list(result.validated) == ["1", "2"] and not expected.validated
+        assert result.validated["2"] == result.validation_accuracy == expected.validation_accuracy
+        assert replace(result, validated={}, train_time_s=0.0) == replace(expected, train_time_s=0.0)
+    assert measure([dataset], with_curve, plain) == 0, "a result is not repeated for its curve"
+    study = unseen_study(read_results([curved]))
+    chart = curves_chart(study)
+    assert chart is not None
+    ((cell, points),) = ((cell, cell.curve) for cell in study.cells.values())
+    assert cell.model == "rs-darts" and list(points) == [1, 2]
 
 
 def test_networks_trained_together_resume_where_they_were_interrupted(dataset: Dataset, tmp_path: Path) -> None:

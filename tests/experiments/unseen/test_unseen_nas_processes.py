@@ -99,11 +99,12 @@ def test_what_a_file_has_found_is_not_searched_again(folder: str, tmp_path: Path
     file, engine = tmp_path / "r.jsonl", WatchedEngine()
     plan = replace(PLAN, methods=("gdas",), train_seeds=1)
     measure([open_dataset(folder)], plan, file)
-    larger_plan = replace(plan, train_seeds=2)
+    larger_plan = replace(plan, train_seeds=2, learning_curve=True)
     assert measure_ahead([folder], larger_plan, file, **folders(tmp_path), engine=engine) == 1
     assert [str(task).rsplit("/", 1)[-1] for task in engine.seen] == ["gutenberg, gdas 0: training with seed 1"]
     first, second = read_results([file])
     assert first.architecture == second.architecture and first.search_time_s == second.search_time_s
+    assert first.validated == {} and second.validated == {"1": second.validation_accuracy}
 
 
 def test_failures_are_reported_after_the_other_tasks(folder: str, tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def test_trainings_alone_may_be_in_bfloat16_and_searches_are_recorded(folder: Pa
         ("--nas rs-darts --datasets digits --results r --epochs 3", "budgets 1, 2, 4"),
         ("--nas rs-darts --datasets digits --results r --recipe nb101 --together", "a population is trained by SGD"),
         ("--preset paper", "--nas"),
+        ("--learning-curve", "--nas"),
         ("--nas rs-darts --datasets digits --results r --preset papers", "did you mean paper"),
         ("--nas rs-darts --datasets digits --results r --preset paper --together", "sets drop_path"),
         (f"--nas rs-darts --datasets digits --results {__file__}", "a result is an object of JSON"),

@@ -118,7 +118,7 @@ def test_checkpoint_without_its_numbers_is_refused(tmp_path: Path) -> None:
     interrupted(path, 1)
     content = POPULATION.content(path)
     POPULATION.write(path, json.loads(content["identity"]), {"epochs": 1, "seconds": 1.0, "curve": []})
-    with pytest.raises(BadFile, match="is damaged: .*state"):
+    with pytest.raises(BadFile, match=r"is damaged: .*state"):
         train_population(jobs(), DIGITS, RECIPE, checkpoint=path)
 
 

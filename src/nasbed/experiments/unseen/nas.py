@@ -40,6 +40,7 @@ def measured_nas(
     device: str | torch.device = "cpu",
     checkpoints: Path | None = None,
     progress: Callable[[str, int, str], None] | None = None,
+    learning_curve: bool = False,
 ) -> UnseenResult:
     """Search, train the architecture that was found from scratch, and return the result.
 
@@ -55,6 +56,7 @@ def measured_nas(
         device: Where to search and train.
         checkpoints: The folder in which both resume; another training seed reuses the search.
         progress: Called after each epoch with the part, ``search`` or ``train``, the number of epochs and their loss.
+        learning_curve: Measure the validation accuracy after every epoch of the training.
     """
     run = NasRun(method, dataset, recipe, budget or NasBudget(), search_seed, epochs, paper)
 
@@ -64,7 +66,13 @@ def measured_nas(
     run.check()
     search = searched(run, device=device, checkpoint=run.checkpoint(checkpoints), progress=reporter("search"))
     return trained(
-        run, search, seed=seed, device=device, checkpoint=run.checkpoint(checkpoints, seed), progress=reporter("train")
+        run,
+        search,
+        seed=seed,
+        device=device,
+        checkpoint=run.checkpoint(checkpoints, seed),
+        progress=reporter("train"),
+        learning_curve=learning_curve,
     )
 
 
@@ -77,6 +85,7 @@ def trained(
     checkpoint: Path | None = None,
     progress: OnEpoch | None = None,
     images: TrainingImages | None = None,
+    learning_curve: bool = False,
 ) -> UnseenResult:
     """The result of the architecture that a search found, trained from scratch.
 
@@ -88,6 +97,7 @@ def trained(
         checkpoint: The file that keeps the training after every epoch.
         progress: Called after each epoch.
         images: The images of the dataset, where they are loaded already.
+        learning_curve: Measure the validation accuracy after every epoch.
     """
     torch_device = chosen_device(device)
     if search.architecture is None:
@@ -104,6 +114,7 @@ def trained(
         checkpoint=checkpoint,
         progress=progress and (lambda end: progress(end.done, f"loss {end.loss:.3f}")),
         images=images,
+        learning_curve=learning_curve,
         called=search.architecture.to_json(),
     )
     return _result(run, search, seed, outcome, network, device_name(torch_device))
@@ -116,6 +127,7 @@ def trained_together(
     checkpoint: Path | None = None,
     progress: OnEpoch | None = None,
     images: TrainingImages | None = None,
+    learning_curve: bool = False,
 ) -> list[UnseenResult]:
     """Results of architectures with their seeds, in order, all trained at once on one dataset by one recipe: as alone
     but for rounding. Each has its share of the time.
@@ -126,6 +138,7 @@ def trained_together(
         checkpoint: The file that keeps the training after every epoch.
         progress: Called after each epoch.
         images: The images of the dataset, where they are loaded already.
+        learning_curve: Measure the validation accuracy of every network after every epoch.
     """
     torch_device = chosen_device(device)
     successful = [(run, search, seed) for run, search, seed in jobs if search.architecture is not None]
@@ -149,6 +162,7 @@ def trained_together(
             first.recipe,
             device=torch_device,
             images=images,
+            learning_curve=learning_curve,
             checkpoint=checkpoint,
             progress=progress and (lambda epoch, _, losses: progress(epoch, f"mean loss {losses.mean():.3f}")),
         )
@@ -192,6 +206,7 @@ def _result(
         status=outcome.status,
         test_accuracy=outcome.test_accuracy,
         validation_accuracy=outcome.validation_accuracy,
+        validated={str(epoch): value for epoch, value in enumerate(outcome.validation_curve or (), start=1)},
         train_loss=outcome.train_loss,
         train_time_s=outcome.train_time_s,
         images=(len(split.train), len(split.valid), len(run.dataset.test)),

@@ -190,6 +190,7 @@ class _Work:
             checkpoint=checkpoint,
             images=self._images,
             progress=report,
+            learning_curve=self.plan.learning_curve,
         )
         if checkpoint is not None:
             checkpoint.unlink(missing_ok=True)

@@ -36,7 +36,8 @@ class NasPlan:
     """Every method searches with ``seeds`` seeds, counted from 0, and what it finds is trained with ``train_seeds``.
     With ``together`` what is found in one space on a dataset is trained at once, where a population can train it.
 
-    Methods that the ``preset`` covers have its budget and recipe in place of the plan's.
+    Methods that the ``preset`` covers have its budget and recipe in place of the plan's. With ``learning_curve`` the
+    validation accuracy is measured after every epoch of a training.
     """
 
     methods: tuple[str, ...]
@@ -47,6 +48,7 @@ class NasPlan:
     train_seeds: int = 1
     together: bool = False
     preset: PresetChoice | None = None
+    learning_curve: bool = False
 
     def __post_init__(self) -> None:
         if not self.methods:
@@ -176,6 +178,7 @@ class _MeasurementRun:
                 checkpoint=checkpoint,
                 progress=report_epoch,
                 images=self._images(run),
+                learning_curve=self.plan.learning_curve,
             )
         self.results.add(result)
         if checkpoint is not None:
@@ -187,7 +190,12 @@ class _MeasurementRun:
             f"{run.dataset.name}: training {len(jobs)} networks together", run.planned(0).epochs
         ) as report_epoch:
             results = trained_together(
-                jobs, device=self.device, checkpoint=checkpoint, progress=report_epoch, images=self._images(run)
+                jobs,
+                device=self.device,
+                checkpoint=checkpoint,
+                progress=report_epoch,
+                images=self._images(run),
+                learning_curve=self.plan.learning_curve,
             )
         for result in results:
             self.results.add(result)

@@ -97,6 +97,10 @@ def unseen(
         bool,
         typer.Option("--together", help="Train all networks of a space at once, except Bonsai-Net's; faster on a GPU."),
     ] = False,
+    learning_curve: Annotated[
+        bool,
+        typer.Option("--learning-curve", help="Also measure the validation accuracy after every epoch of a training."),
+    ] = False,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -143,8 +147,10 @@ def unseen(
 
     formats = () if out is None else report_formats(out, figures, format)
     files = list(results or [])
-    if nas is None and (datasets or file or preset):
-        raise InvalidOption("--datasets, --results and --preset need methods to run; name some with --nas")
+    if nas is None and (datasets or file or preset or learning_curve):
+        raise InvalidOption(
+            "--datasets, --results, --preset and --learning-curve need methods to run; name some with --nas"
+        )
     if nas is not None:
         if not datasets or file is None:
             raise InvalidOption(
@@ -181,6 +187,7 @@ def unseen(
             train_seeds=train_seeds,
             together=together,
             preset=choice,
+            learning_curve=learning_curve,
         )
         folder = checkpoints or file.with_name(f"{file.name}.checkpoints")
         _measure(plan, datasets, file, folder, device=device, threads=threads, processes=processes)

@@ -1,4 +1,4 @@
-"""Validation accuracy of the networks of table 1, epoch by epoch: who learns late, and who memorises."""
+"""Validation accuracy of trained networks, epoch by epoch: who learns late, and who memorises."""
 
 from __future__ import annotations
 

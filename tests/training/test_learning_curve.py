@@ -162,6 +162,19 @@ def test_epoch_whose_outputs_are_no_numbers_is_missing_in_the_curve() -> None:
     assert [point is None for point in outcome.validation_curve] == [True, False, False]
 
 
+def test_diverged_training_keeps_the_curve_until_then() -> None:
+    digits, network, reported = few_digits(), Dropping(), list[float | None]()
+
+    def spoil(end: EpochEnd) -> None:
+        reported.append(end.validation_accuracy)
+        if end.done == 2:
+            nn.init.constant_(network.head.weight, float("inf"))
+
+    outcome = train_network(network, digits, RECIPE, learning_curve=True, progress=spoil)
+    assert outcome.status == "diverged" and outcome.reason == "the loss of epoch 3 is not a finite number"
+    assert outcome.validation_curve == tuple(reported) and len(reported) == 2 and not outcome.values()
+
+
 def test_population_whose_outputs_are_no_numbers_has_diverged_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     logits = AutogradExecutor.logits
 

@@ -215,7 +215,7 @@ def test_train_baselines_trains_each_as_train_baseline_does(tmp_path: Path) -> N
             [LONG, SHORT],
             recipe,
             checkpoints=[tmp_path / "long", None],
-            progress=lambda place, end, valid: reports.append((place, end.done, valid)),
+            progress=lambda place, end: reports.append((place, end.done, end.validation_accuracy)),
             seed=3,
         )
     )

@@ -18,6 +18,7 @@ from nasbed.datasets.dataset import Dataset, LabelledImages
 from nasbed.networks.baselines import BASELINES
 from nasbed.training import load_recipe
 from nasbed.training.baselines import seeded_baseline, train_baseline
+from nasbed.training.outcome import EpochEnd
 
 
 def tiny(*, classes: int, channels_in: int) -> Any:
@@ -73,13 +74,14 @@ def test_train_baseline_resumes_to_the_same_result(tmp_path: Path) -> None:
     digits, recipe, path = load("digits"), load_recipe("unseen"), tmp_path / "c.pt"
     uninterrupted = train_baseline("tiny", digits, recipe, epochs=2)
 
-    def stop(end: Any, valid: float | None) -> None:
+    def stop(end: EpochEnd) -> None:
+        assert end.validation_accuracy == uninterrupted.validated[end.done]
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         train_baseline("tiny", digits, recipe, epochs=2, checkpoint=path, progress=stop)
     resumed = train_baseline("tiny", digits, recipe, epochs=2, checkpoint=path)
-    assert list(resumed.validated) == [2]
+    assert list(resumed.validated) == [1, 2] and resumed.validated == uninterrupted.validated
     assert resumed.outcome.test_accuracy == uninterrupted.outcome.test_accuracy
 
 

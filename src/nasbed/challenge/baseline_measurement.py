@@ -47,7 +47,7 @@ def measure_baseline(
             seed=seed,
             epochs=epochs,
             device=device,
-            progress=lambda end, _, seed=seed: progress(seed, end.done, f"loss {end.loss:.3f}"),  # type: ignore[misc]
+            progress=lambda end, seed=seed: progress(seed, end.done, f"loss {end.loss:.3f}"),  # type: ignore[misc]
         )
         for seed in seeds
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -13,28 +14,28 @@ from nasbed.datasets.dataset import Dataset
 from nasbed.networks.baselines import BASELINES, baseline
 from nasbed.networks.baselines.upscaling import seen_size
 from nasbed.networks.stacking import check_one_size
-from nasbed.training.accuracy import accuracy
 from nasbed.training.devices import chance_kept, chosen_device, coarse_products
 from nasbed.training.images import TrainingImages
 from nasbed.training.loop import train_network
-from nasbed.training.options import RunOptions
+from nasbed.training.options import EpochCallback, RunOptions
 from nasbed.training.outcome import EpochEnd, TrainingOutcome
 from nasbed.training.recipe import Recipe
 from nasbed.training.side_by_side import check_side_by_side, train_side_by_side
 from nasbed.training.stepwise import StepwiseTraining
 
-BaselineCallback = Callable[[EpochEnd, float | None], None]
-"""Called with the end of an epoch and the validation accuracy in per cent, None without validation images."""
-
 
 @dataclass(frozen=True, slots=True)
 class BaselineRun:
-    """The outcome of a training. ``validated`` has the accuracy in per cent after each epoch, counted from 1, that this
-    call trained. The epochs before a checkpoint are missing."""
+    """The outcome of a training, with a learning curve where there are images to validate with, and the number of
+    weights."""
 
     outcome: TrainingOutcome
-    validated: dict[int, float | None]
     parameters: int
+
+    @property
+    def validated(self) -> dict[int, float | None]:
+        """The validation accuracy in per cent after each epoch, counted from 1."""
+        return dict(enumerate(self.outcome.validation_curve or (), start=1))
 
 
 def seeded_baseline(name: str, dataset: Dataset, seed: int) -> torch.nn.Module:
@@ -51,7 +52,7 @@ def train_baseline(
     recipe: Recipe,
     *,
     checkpoint: str | Path | None = None,
-    progress: BaselineCallback | None = None,
+    progress: EpochCallback | None = None,
     **options: Unpack[RunOptions],
 ) -> BaselineRun:
     """Train a baseline by a recipe, and measure its last weights. No epoch is chosen by its validation accuracy.
@@ -69,20 +70,15 @@ def train_baseline(
     """
     device = chosen_device(options.get("device", "cpu"))
     member = _BaselineMember(name, dataset, recipe, options.get("seed", 0), device)
-
-    def report_epoch(end: EpochEnd) -> None:
-        member.validate(end)
-        if progress is not None:
-            progress(end, member.validated[end.done])
-
     with coarse_products():
         outcome = train_network(
             member.network,
             dataset,
             recipe,
             checkpoint=checkpoint,
-            progress=report_epoch,
+            progress=progress,
             images=member.images,
+            learning_curve=member.is_validated,
             called=_called(name),
             **options,
         )
@@ -102,7 +98,7 @@ def train_baselines(
     recipe: Recipe,
     *,
     checkpoints: Sequence[Path | None] | None = None,
-    progress: Callable[[int, EpochEnd, float | None], None] | None = None,
+    progress: Callable[[int, EpochEnd], None] | None = None,
     **options: Unpack[RunOptions],
 ) -> Iterator[tuple[int, BaselineRun]]:
     """Train a baseline on several datasets side by side, in the same kernels: each as :func:`train_baseline` does, up
@@ -122,11 +118,6 @@ def train_baselines(
     members = [_BaselineMember(name, dataset, recipe, seed, device) for dataset in datasets]
 
     def training(place: int, member: _BaselineMember) -> StepwiseTraining:
-        def report_epoch(end: EpochEnd) -> None:
-            member.validate(end)
-            if progress is not None:
-                progress(place, end, member.validated[end.done])
-
         return StepwiseTraining(
             member.network,
             datasets[place],
@@ -135,7 +126,8 @@ def train_baselines(
             seed=seed,
             epochs=options.get("epochs"),
             checkpoint=None if checkpoints is None else checkpoints[place],
-            progress=report_epoch,
+            progress=None if progress is None else partial(progress, place),
+            learning_curve=member.is_validated,
             called=_called(name),
         )
 
@@ -145,7 +137,7 @@ def train_baselines(
 
 
 class _BaselineMember:
-    """An untrained baseline on a device, its images, and its accuracy epoch by epoch. Channels are last in memory.
+    """An untrained baseline on a device, and its images. Channels are last in memory.
 
     Args:
         name: One of ``BASELINES``.
@@ -158,16 +150,12 @@ class _BaselineMember:
     def __init__(self, name: str, dataset: Dataset, recipe: Recipe, seed: int, device: torch.device) -> None:
         network = seeded_baseline(name, dataset, seed)
         self.network: torch.nn.Module = network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.images, self._recipe = TrainingImages(dataset, recipe, device), recipe
-        self.validated: dict[int, float | None] = {}
-
-    def validate(self, end: EpochEnd) -> None:
-        """Measure the accuracy after an epoch."""
-        self.validated[end.done] = accuracy(self.network, self.images, "valid", self._recipe)
+        self.images = TrainingImages(dataset, recipe, device)
+        self.is_validated = len(self.images.split.valid) > 0
 
     def run(self, outcome: TrainingOutcome) -> BaselineRun:
         """What is known of it after its training."""
-        return BaselineRun(outcome, self.validated, sum(weight.numel() for weight in self.network.parameters()))
+        return BaselineRun(outcome, sum(weight.numel() for weight in self.network.parameters()))
 
 
 def _called(name: str) -> str:

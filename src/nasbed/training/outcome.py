@@ -28,7 +28,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class TrainingOutcome:
-    """The figures of a finished training, accuracies in per cent; a diverged one has only its time.
+    """The figures of a finished training, accuracies in per cent; a diverged one has only its time and its curve.
 
     ``train_loss`` is the mean over the last epoch's batches, in nats, as it was trained on. ``train_accuracy`` is the
     share of the last epoch's training images that were classified correctly during training. The images are augmented,
@@ -71,9 +71,16 @@ class TrainingOutcome:
         """
         if any(value is not None and math.isnan(value) for value in (validation, test)):
             reason = "an output of the trained network is not a finite number"
-            return cls(Status.DIVERGED, train_time_s, reason=reason)
-        points = None if curve is None else tuple(None if math.isnan(point or 0) else point for point in curve)
+            return cls.diverged(train_time_s, reason, curve=curve)
+        points = _finite_points(curve)
         return cls(Status.OK, train_time_s, validation, test, train_loss, train_accuracy, validation_curve=points)
+
+    @classmethod
+    def diverged(
+        cls, train_time_s: float, reason: str, *, curve: Sequence[float | None] | None = None
+    ) -> TrainingOutcome:
+        """The outcome of a training whose numbers left the finite, and its learning curve until then."""
+        return cls(Status.DIVERGED, train_time_s, reason=reason, validation_curve=_finite_points(curve))
 
     def values(self) -> dict[Metric, float]:
         """What was measured, by metric."""
@@ -89,10 +96,16 @@ class TrainingOutcome:
 @dataclass(frozen=True, slots=True)
 class EpochEnd:
     """The report of a training after each epoch: completed and total epochs, the mean loss of this epoch, the learning
-    rate of its last step, the seconds trained so far."""
+    rate of its last step, the seconds trained so far, and where a learning curve is measured, the validation accuracy
+    in per cent."""
 
     done: int
     epochs: int
     loss: float
     learning_rate: float
     train_time_s: float
+    validation_accuracy: float | None = None
+
+
+def _finite_points(curve: Sequence[float | None] | None) -> tuple[float | None, ...] | None:
+    return None if curve is None else tuple(None if math.isnan(point or 0) else point for point in curve)

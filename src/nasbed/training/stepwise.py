@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 
 from nasbed.core.errors import InvalidOption
-from nasbed.core.status import Status
 from nasbed.datasets.dataset import Dataset
 from nasbed.training import checkpoint as checkpoints
 from nasbed.training.accuracy import accuracy, check_validation
@@ -138,14 +137,15 @@ class StepwiseTraining:
             seconds = state.train_time_s + perf_counter() - start
             if not math.isfinite(loss):
                 reason = f"the loss of epoch {state.epochs + 1} is not a finite number"
-                return TrainingOutcome(Status.DIVERGED, seconds, reason=reason)
+                return TrainingOutcome.diverged(seconds, reason, curve=state.curve if self._learning_curve else None)
             curve = (*state.curve, self._accuracy("valid")) if self._learning_curve else ()
             state = TrainingState(state.epochs + 1, seconds, loss, train_accuracy, curve)
             if self._checkpoint is not None:
                 checkpoints.save(self._checkpoint, self._identity, network, optimizer, state)
             if self._progress is not None:
                 rate = self._rate(state.epochs * self._steps - 1)
-                self._progress(EpochEnd(state.epochs, self._epochs, loss, rate, seconds))
+                validation_accuracy = curve[-1] if curve else None
+                self._progress(EpochEnd(state.epochs, self._epochs, loss, rate, seconds, validation_accuracy))
         return self._measured(state)
 
     def _first_state(self, optimizer: torch.optim.Optimizer) -> TrainingState:

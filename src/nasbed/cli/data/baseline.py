@@ -109,7 +109,7 @@ def baseline(
             images,
             chosen_recipe,
             checkpoints=checkpoints,
-            progress=lambda place, end, valid: bar.report(place, end.done, progress_text(end.loss, valid)),
+            progress=lambda place, end: bar.report(place, end.done, progress_text(end)),
             seed=seed,
             epochs=epochs,
             device=torch_device,
@@ -143,7 +143,7 @@ def _trained_in_turn(
     *,
     paper: str | None,
     checkpoints: Sequence[Path | None],
-    progress: Callable[[int, EpochEnd, float | None], None],
+    progress: Callable[[int, EpochEnd], None],
     **run: Unpack[RunOptions],
 ) -> Iterator[tuple[int, UnseenResult]]:
     """The place and the result of each dataset, one training after another."""
@@ -163,7 +163,7 @@ def _trained_together(
     recipe: Recipe,
     *,
     checkpoints: Sequence[Path | None],
-    progress: Callable[[int, EpochEnd, float | None], None],
+    progress: Callable[[int, EpochEnd], None],
     **run: Unpack[RunOptions],
 ) -> Iterator[tuple[int, UnseenResult]]:
     """The place and the result of each dataset, the shortest training first."""

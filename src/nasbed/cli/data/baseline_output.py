@@ -10,17 +10,18 @@ from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import ResultsFile, UnseenResult, append_result
 from nasbed.terminal.output import readable
 from nasbed.terminal.progress import note
+from nasbed.training.outcome import EpochEnd
 
 
-def progress_text(loss: float, valid: float | None) -> str:
+def progress_text(end: EpochEnd) -> str:
     """The end of an epoch: the mean loss in nats, the validation accuracy in per cent."""
-    return f"loss {loss:.3f}" + (f"  validation {valid:.2f} %" if valid is not None else "")
+    accuracy = end.validation_accuracy
+    return f"loss {end.loss:.3f}" + (f"  validation {accuracy:.2f} %" if accuracy is not None else "")
 
 
 def add_to_file(path: Path, result: UnseenResult) -> None:
-    """Append a result. That of a training which had ended before is not added a second time: it lacks the accuracies
-    by epoch."""
-    if not result.validated and ResultsFile(path).has(result):
+    """Append a result, unless it is there: resuming a training that had ended gives the same result again."""
+    if result in ResultsFile(path).results:
         note(f"{path} has the result of {result.model} on {result.dataset} already")
     else:
         append_result(path, result)

@@ -12,10 +12,10 @@ from nasbed.core.packages import package_versions
 from nasbed.datasets.dataset import Dataset
 from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import UnseenResult
-from nasbed.training.baselines import BaselineCallback, BaselineRun, train_baseline, train_baselines
+from nasbed.training.baselines import BaselineRun, train_baseline, train_baselines
 from nasbed.training.devices import chosen_device
 from nasbed.training.images import recipe_split
-from nasbed.training.options import RunOptions
+from nasbed.training.options import EpochCallback, RunOptions
 from nasbed.training.outcome import EpochEnd
 from nasbed.training.recipe import Recipe
 
@@ -27,7 +27,7 @@ def measured_baseline(
     *,
     paper: str | None = None,
     checkpoint: Path | None = None,
-    progress: BaselineCallback | None = None,
+    progress: EpochCallback | None = None,
     **options: Unpack[RunOptions],
 ) -> UnseenResult:
     """Train a baseline, and return its result with everything that reproduces it.
@@ -51,7 +51,7 @@ def measured_baselines(
     recipe: Recipe,
     *,
     checkpoints: Sequence[Path | None] | None = None,
-    progress: Callable[[int, EpochEnd, float | None], None] | None = None,
+    progress: Callable[[int, EpochEnd], None] | None = None,
     **options: Unpack[RunOptions],
 ) -> Iterator[UnseenResult]:
     """:func:`measured_baseline` on several datasets side by side, in the same kernels; each result when it is there.

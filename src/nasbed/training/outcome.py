@@ -28,7 +28,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class TrainingOutcome:
-    """The figures of a finished training, accuracies in per cent; a diverged one has only its time and its curve.
+    """The figures of a finished training, accuracies in per cent; a diverged one has only its time and, if it
+    was trained alone, its curve until then.
 
     ``train_loss`` is the mean over the last epoch's batches, in nats, as it was trained on. ``train_accuracy`` is the
     share of the last epoch's training images that were classified correctly during training. The images are augmented,

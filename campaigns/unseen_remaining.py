@@ -1,0 +1,180 @@
+"""Measure accuracies of tables 1 and 2 on unseen datasets that nasbed lacks, the most wanted first.
+
+    python campaigns/unseen_remaining.py SOURCES STATE [--seconds 540] [--jobs NAME ...] [--device cuda]
+    python campaigns/unseen_remaining.py --list
+
+SOURCES has the folders mnist, wordlists and cifar10 with the files that ``nasbed data make`` takes. A job needs only
+its own. STATE keeps datasets, searches, checkpoints and ``results.jsonl``. The same command resumes.
+
+After ``--seconds`` it stops at the end of an epoch, for machines that are lent for minutes. Then
+``STATE/take-along.tar`` has results, searches and the checkpoints that fit. Unpacked in the STATE of another machine,
+it resumes there.
+
+Needs torch, numpy and scipy alone, for CNNs also torchvision, and PYTHONPATH=src. ``--rehearse`` runs every job small,
+on digits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tarfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nasbed.datasets.dataset import Dataset
+from nasbed.datasets.opening import open_dataset
+from nasbed.datasets.unseen import UNSEEN
+from nasbed.datasets.unseen.export import write_unseen
+from nasbed.experiments.unseen.baseline import measured_baseline
+from nasbed.experiments.unseen.budget import NasBudget
+from nasbed.experiments.unseen.presets import PresetChoice
+from nasbed.experiments.unseen.results import ResultsFile, append_result
+from nasbed.experiments.unseen.runs import NasPlan, measure
+from nasbed.experiments.unseen.search import OnEpoch
+from nasbed.training import load_recipe
+from nasbed.training.outcome import EpochEnd
+
+FOLDERS = {"addnist": "mnist", "multnist": "mnist", "language": "wordlists", "cifartile": "cifar10"}
+TITLES = {"addnist": "AddNIST", "multnist": "MultNIST", "language": "Language", "cifartile": "CIFARTile"}
+RECIPE = load_recipe("unseen")
+
+
+class TimeIsOver(Exception):
+    """The seconds have passed, and an epoch has just been saved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Where to read, write and compute, and until when."""
+
+    sources: Path
+    state: Path
+    device: str
+    deadline: float
+    rehearse: bool
+
+    @property
+    def results(self) -> Path:
+        return self.state / "results.jsonl"
+
+    def dataset(self, name: str) -> Dataset:
+        """The dataset, made from its sources by the first job that needs it."""
+        if self.rehearse:
+            return open_dataset("digits")
+        folder = self.state / "datasets" / TITLES[name]
+        if not folder.exists():
+            unseen = UNSEEN.get(name)()
+            made = unseen.make(self.sources / FOLDERS[name], seed=0, progress=lambda *_: None)
+            write_unseen(unseen, made, folder, seed=0, progress=lambda *_: None)
+        return open_dataset(str(folder))
+
+    def report(self, title: str) -> OnEpoch:
+        """Prints the end of an epoch, and raises if it is too late for another one like it."""
+        start = time.monotonic()
+
+        def on_epoch(epoch: int, text: str) -> None:
+            nonlocal start
+            now = time.monotonic()
+            print(f"{title}, epoch {epoch}: {text}, {now - start:.1f} s", flush=True)
+            if now + (now - start) > self.deadline:
+                raise TimeIsOver
+            start = now
+
+        return on_epoch
+
+
+def train_cnn(work: Work, model: str, name: str) -> None:
+    """A cell of table 1."""
+    dataset = work.dataset(name)
+    if any(result.model == model and result.dataset == dataset.name for result in ResultsFile(work.results).results):
+        return
+    report = work.report(f"{model} on {dataset.name}")
+
+    def on_epoch(end: EpochEnd) -> None:
+        report(end.done, f"loss {end.loss:.3f}, validation {end.validation_accuracy or 0:.2f} %")
+
+    checkpoint = work.state / "checkpoints" / f"{model}-{dataset.name}.pt"
+    epochs = 1 if work.rehearse else None
+    result = measured_baseline(
+        model, dataset, RECIPE, checkpoint=checkpoint, progress=on_epoch, epochs=epochs, device=work.device
+    )
+    append_result(work.results, result)
+
+
+def search_by_preset(work: Work, methods: Sequence[str], name: str) -> None:
+    """Cells of table 2: searches in their preset configuration. What they find is trained together."""
+    preset, epochs = PresetChoice("paper", recipe=RECIPE, channels=16, cells=8), None
+    if work.rehearse:
+        searches: dict[str, Any] = {"search_epochs": 2, "search_images": 256, "search_channels": 4, "search_cells": 2}
+        preset, epochs = PresetChoice("paper", recipe=RECIPE, channels=4, cells=2, **searches), 2
+    plan = NasPlan(
+        tuple(methods), RECIPE, NasBudget(), epochs=epochs, together=True, preset=preset, learning_curve=True
+    )
+
+    @contextmanager
+    def bar(title: str, epochs: int) -> Iterator[OnEpoch]:
+        yield work.report(f"{title} of {epochs} epochs")
+
+    folders = {"checkpoints": work.state / "checkpoints", "searches": work.state / "searches"}
+    measure([work.dataset(name)], plan, work.results, **folders, device=work.device, bar=bar)
+
+
+JOBS: dict[str, Callable[[Work], None]] = {
+    "densenet-cifartile": partial(train_cnn, model="densenet161", name="cifartile"),
+    "convnext-cifartile": partial(train_cnn, model="convnext-base", name="cifartile"),
+    "pc-darts-addnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="addnist"),
+    "pc-darts-language": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="language"),
+    "pc-darts-multnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="multnist"),
+}
+
+
+def take_along(state: Path, megabytes: float) -> None:
+    """Pack results, searches and as many checkpoints as fit, the smallest first."""
+    kept = [
+        path for path in state.rglob("*") if path.is_file() and path.suffix != ".npy" and path.name != "take-along.tar"
+    ]
+    kept = [path for path in kept if "datasets" not in path.relative_to(state).parts]
+    left = megabytes * 2**20
+    with tarfile.open(state / "take-along.tar", "w") as archive:
+        for path in sorted(kept, key=lambda path: path.stat().st_size):
+            left -= path.stat().st_size + 2048
+            if left < 0:
+                print(f"left here: {path.relative_to(state)} and what is larger", flush=True)
+                break
+            archive.add(path, path.relative_to(state))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sources", type=Path, nargs="?", default=Path("sources"))
+    parser.add_argument("state", type=Path, nargs="?", default=Path("build/unseen-remaining"))
+    parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS), metavar="NAME", help="by default all")
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop at the end of an epoch after so many")
+    parser.add_argument("--megabytes", type=float, default=15.0, help="the most that is packed for another machine")
+    parser.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda or cuda:1")
+    parser.add_argument("--rehearse", action="store_true", help="every job small, on digits")
+    parser.add_argument("--list", action="store_true", help="print the jobs and end")
+    options = parser.parse_args(arguments)
+    if options.list:
+        print("\n".join(JOBS))
+        return
+    options.state.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + options.seconds
+    work = Work(options.sources, options.state, options.device, deadline, options.rehearse)
+    try:
+        for name in options.jobs:
+            JOBS[name](work)
+            print(f"{name}: done", flush=True)
+    except TimeIsOver:
+        print(f"{name}: stopped, the same command resumes", flush=True)
+    finally:
+        take_along(options.state, options.megabytes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""The script that measures what tables 1 and 2 lack stops in time, and resumes on another machine."""
+
+from __future__ import annotations
+
+import runpy
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+from nasbed.experiments.unseen.published import published
+from nasbed.experiments.unseen.results import read_results, shipped_results
+
+SCRIPT = runpy.run_path(str(Path(__file__).parents[3] / "campaigns" / "unseen_remaining.py"))
+MAIN: Callable[[list[str]], None] = SCRIPT["main"]
+
+
+def rehearse(state: Path, *options: str) -> None:
+    MAIN(["none", str(state), "--rehearse", "--device", "cpu", "--jobs", "pc-darts-addnist", *options])
+
+
+def test_unseen_remaining_stops_after_an_epoch_and_packs_what_resumes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], thorough: bool
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    rehearse(first, "--seconds", "0")
+    printed = capsys.readouterr().out
+    assert printed.count("epoch 1: loss") == 1 and printed.endswith("stopped, the same command resumes\n")
+    with tarfile.open(first / "take-along.tar") as archive:
+        archive.extractall(second, filter="data")
+    assert [path.name.split("-search-")[0] for path in (second / "checkpoints").iterdir()] == ["digits-pc-darts-0"]
+    rehearse(second, *(() if thorough else ("--seconds", "0")))
+    assert "epoch 2: loss" in capsys.readouterr().out
+    if thorough:
+        models = [(result.model, list(result.validated)) for result in read_results([second / "results.jsonl"])]
+        assert models == [("pc-darts", ["1", "2"]), ("rs-darts", ["1", "2"])]
+
+
+def test_unseen_remaining_leaves_what_is_too_large(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state = tmp_path / "state"
+    (state / "checkpoints").mkdir(parents=True)
+    (state / "checkpoints" / "large.pt").write_bytes(bytes(2**20))
+    (state / "results.jsonl").write_text("{}\n")
+    SCRIPT["take_along"](state, 0.5)
+    with tarfile.open(state / "take-along.tar") as archive:
+        assert archive.getnames() == ["results.jsonl"]
+    assert "left here: checkpoints/large.pt" in capsys.readouterr().out
+
+
+def test_unseen_remaining_names_cells_that_are_not_shipped(capsys: pytest.CaptureFixture[str]) -> None:
+    MAIN(["--list"])
+    names = capsys.readouterr().out.split()
+    jobs: dict[str, Any] = SCRIPT["JOBS"]
+    assert names == list(jobs)
+    presets = {(result.model, result.dataset) for result in shipped_results() if result.preset}
+    cnns = {(result.model, result.dataset) for result in shipped_results() if not result.search}
+    for job in jobs.values():
+        dataset = job.keywords["name"]
+        assert dataset in published().datasets
+        for method in job.keywords.get("methods", ()):
+            assert (method, dataset) not in presets, "ship once, then remove the job"
+        if "model" in job.keywords:
+            assert (job.keywords["model"], dataset) not in cnns, "ship once, then remove the job"

@@ -323,10 +323,11 @@ def test_wrong_parameters_are_refused_in_one_line_that_says_what_is_allowed(name
     ("family", "settings", "message"),
     [
         (Channels, {"modulus": 7}, "the rule sum does not read modulus; omit it"),
-        (Channels, {"rule": "weighted-modulo", "digits": 4}, "weights has a number for each of 4 images, got 3"),
-        (Tiles, {"across": 3}, "at most 1000000 combinations"),
+        (Channels, {"digits": 2, "largest": 19}, "'sum 19' has none; choose a smaller largest"),
+        (Channels, {"rule": "weighted-modulo", "weights": "1,2"}, "weights has a number for each of 3 images, got 2"),
+        (Tiles, {"across": 3, "kinds": 5}, "at most 1000000 combinations"),
         (Tiles, {"kinds": 11}, "cifar10 has 10 classes, got kinds=11"),
-        (Tiles, {"source": "mnist"}, "mnist has 28 pixels a side, got side=32"),
+        (Tiles, {"source": "mnist", "side": 29}, "mnist has 28 pixels a side, got side=29"),
         (Phrases, {"shortest": 7}, "shortest is at most longest, got 7 and 6"),
         (Chess, {"skip": 15}, "skip is less than last, got 15 and 15"),
     ],
@@ -336,6 +337,24 @@ def test_parameters_that_do_not_go_together_are_refused(
 ) -> None:
     with pytest.raises(InvalidOption, match=message):
         family(**settings)
+
+
+@pytest.mark.parametrize("digits", range(2, 7))
+def test_channels_of_any_number_of_digits_need_no_other_parameter(digits: int) -> None:
+    """Nines add up to at most nine times their number; AddNIST has sums up to 20."""
+    family = Channels(digits=digits)
+    assert (family.settings["largest"], len(family.classes)) == (min(20, 9 * digits),) * 2
+    weighted = Channels(digits=digits, rule="weighted-modulo")
+    assert weighted.settings["weights"] == (1, 2, 3, 4, 5, 6)[:digits]
+    for rule in RULES:
+        assert Channels(digits=digits, rule=rule).shape == (digits, 28, 28)
+
+
+def test_tiles_of_any_grid_and_source_need_no_other_parameter() -> None:
+    assert Tiles(across=3).settings["kinds"] == 4  # 4^9 is below a million, 5^9 is above
+    assert Tiles(across=3, rule="sum").settings["largest"] == 20 and Tiles(rule="sum", kinds=2).classes[-1] == "sum 4"
+    sides = {name: Tiles(source=name).shape[-1] for name in ("cifar10", "cifar100", "fashion-mnist", "mnist")}
+    assert sides == {"cifar10": 64, "cifar100": 64, "fashion-mnist": 56, "mnist": 56}
 
 
 def test_a_family_names_the_material_that_is_missing(lists: Path, books: Path, games: Path) -> None:

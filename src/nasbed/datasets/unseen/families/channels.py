@@ -37,9 +37,12 @@ class Channels(ComposedFamily):
     origin = "digits"
     origin_label = "values"
 
+    def combined(self) -> tuple[int, int]:
+        return self.settings["digits"], DIGITS
+
     def _configure(self) -> None:
         digits, side = self.settings["digits"], self.settings["side"]
-        self._compose(pieces=digits, kinds=DIGITS)
+        self._compose()
         self.shape = (digits, side, side)
         self.rule = (
             f"Each of {digits} channels is an image of {self.source.name}; of their classes, 0 to 9, the label is "

@@ -13,7 +13,7 @@ What is decided where the paper is silent:
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -50,9 +50,20 @@ class ComposedFamily(DatasetFamily):
             raise InvalidOption(f"the rule {self.settings['rule']} does not read {useless[0]}; omit it")
         self.settings = {key: value for key, value in self.settings.items() if key not in unread}
 
-    def _compose(self, *, pieces: int, kinds: int) -> None:
-        """Set what the family's parameters decide: so many images of the first so many classes of the source."""
+    @abstractmethod
+    def combined(self) -> tuple[int, int]:
+        """How many source images are put together, and of how many classes of the source, the first ones."""
+
+    def fitting_defaults(self) -> Iterator[tuple[str, Any]]:
+        pieces, kinds = self.combined()
+        yield "largest", min(self.settings["largest"], pieces * (kinds - 1))
+        yield "weights", tuple(range(1, pieces + 1))
+        yield "side", min(self.settings["side"], DATASETS.get(self.settings["source"]).shape[-1])
+
+    def _compose(self) -> None:
+        """Set what the family's parameters decide."""
         source = DATASETS.get(self.settings["source"])
+        pieces, kinds = self.combined()
         if kinds > len(source.classes):
             raise InvalidOption(f"{source.name} has {len(source.classes)} classes, got kinds={kinds}; set fewer")
         if self.settings["side"] > source.shape[-1]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from nasbed.core.errors import InvalidOption
@@ -19,7 +19,11 @@ class DatasetFamily(UnseenGenerator):
     """The parameters of a published dataset that differ from the family's defaults."""
 
     def __init__(self, **settings: Any) -> None:
-        self.settings = chosen_settings(self.name, self.parameters, {**self.preset, **settings})
+        chosen = {**self.preset, **settings}
+        self.settings = chosen_settings(self.name, self.parameters, chosen)
+        for key, value in self.fitting_defaults():
+            if key not in chosen:
+                self.settings[key] = value
         self.counts = (self.settings["train"], self.settings["valid"], self.settings["test"])
         self._configure()
         if min(self.counts) < len(self.classes):
@@ -27,6 +31,10 @@ class DatasetFamily(UnseenGenerator):
                 f"each part of {self.name} has an image of each of the {len(self.classes)} classes, got "
                 f"{'/'.join(map(str, self.counts))} images; set train, valid and test to more"
             )
+
+    def fitting_defaults(self) -> Iterator[tuple[str, Any]]:
+        """Keys of parameters with defaults that depend on other settings, those that come before included."""
+        return iter(())
 
     @abstractmethod
     def _configure(self) -> None:

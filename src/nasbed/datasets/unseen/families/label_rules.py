@@ -110,9 +110,11 @@ def rule_parameters(default: str) -> tuple[FamilyParameter, ...]:
     """The parameters that choose a rule."""
     return (
         NamedChoice("rule", default, "what the label is, of the classes of the source images", RULES),
-        Whole("largest", 20, "the largest sum that is made, for the rule sum", 2, 100),
+        Whole("largest", 20, "the largest sum that is made, for the rule sum; without it at most what exists", 2, 100),
         Whole("modulus", 10, "the number of classes, for the rules that end in -modulo", 2, 50),
-        WholeNumbers("weights", (1, 2, 3), "one for each source image, for the rule weighted-modulo", -20, 20),
+        WholeNumbers(
+            "weights", (1, 2, 3), "one for each source image, for the rule weighted-modulo; without it 1,2,3 …", -20, 20
+        ),
     )
 
 

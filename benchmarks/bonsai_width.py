@@ -1,6 +1,6 @@
 """How wide Bonsai-Net's networks are, and what its classifier reads: random networks on AddNIST at 14x14 pixels, one core.
 
-    python benchmarks/bonsai_width.py                       # all, half an hour; or a name from NETWORKS
+    python benchmarks/bonsai_width.py                       # all, an hour; or a name from NETWORKS
 
 Each is trained on the first 20 000 images for 6 epochs (SGD, batches of 64, learning rate 0.025 along a cosine, gradients
 clipped at 5) and tested on the first 2 000 test images. Prints parameters, the loss and accuracy of the last epoch of
@@ -31,6 +31,8 @@ from nasbed.spaces.darts.costs import DartsSkeleton
 SIDE, CLASSES, SEED = 14, 20, 2
 IMAGES, TESTED, EPOCHS, BATCH, RATE = 20_000, 2_000, 6, 64, 0.025
 FRAME = Frame("nrnrn", nodes=2)
+PUBLISHED_FRAME = Frame("nnrnnrnn", nodes=4)
+"""That of the released code."""
 
 
 def darts() -> nn.Module:
@@ -39,9 +41,11 @@ def darts() -> nn.Module:
     return darts_network(arch, classes=CLASSES, channels_in=3, image=(SIDE, SIDE), skeleton=skeleton)
 
 
-def bonsai(channels: int, classifier: BonsaiClassifier = "pooled", *, full: bool = False) -> nn.Module:
-    flags = random_flags(FRAME, np.random.default_rng(SEED), target=0.3)
-    genotype = BonsaiGenotype.full(FRAME) if full else BonsaiGenotype.from_flags(FRAME, flags)
+def bonsai(
+    channels: int, classifier: BonsaiClassifier = "pooled", *, frame: Frame = FRAME, full: bool = False
+) -> nn.Module:
+    flags = random_flags(frame, np.random.default_rng(SEED), target=0.3)
+    genotype = BonsaiGenotype.full(frame) if full else BonsaiGenotype.from_flags(frame, flags)
     skeleton = BonsaiSkeleton(channels=channels, image=SIDE, classes=CLASSES, classifier=classifier)
     return BonsaiNetwork(genotype, skeleton)
 
@@ -52,6 +56,7 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "bonsai-8-pixels": lambda: bonsai(8, "pixels"),
     "bonsai-24": lambda: bonsai(24),
     "bonsai-8-everything": lambda: bonsai(8, full=True),
+    "bonsai-36-published-frame": lambda: bonsai(36, "pixels", frame=PUBLISHED_FRAME),
 }
 
 

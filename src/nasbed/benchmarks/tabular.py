@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.best_metric import best_place, objective_of
 from nasbed.benchmarks.observations import Observations
+from nasbed.benchmarks.repeat_draws import drawn_place, drawn_places
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidArchitecture, InvalidOption, shorten
 from nasbed.core.metric import Metric
@@ -22,9 +24,7 @@ from nasbed.results.cache import CurveEpochs
 from nasbed.results.cache.reader import TRAIN_TIME
 from nasbed.results.store import Results
 from nasbed.spaces.base import Batch, Codes
-from nasbed.spaces.lookup import MASK
 
-GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 MOST_REMEMBERED = 1 << 20
 
 
@@ -56,7 +56,7 @@ class TabularBenchmark(Benchmark):
         present = [metric for metric in results.about.metrics if metric.key in cache.values]
         self.metrics = tuple(metric for metric in present if metric.split != "test")
         self._test_metrics = tuple(metric for metric in present if metric.split == "test")
-        self.objective = _objective(self.metrics, self._test_metrics, self.name)
+        self.objective = objective_of(self.metrics, self._test_metrics, self.name)
         self._position = {fidelity: position for position, fidelity in enumerate(cache.fidelities)}
         self._columns = [(metric, _flat(cache.values[metric.key])) for metric in self.metrics]
         self._cost = _flat(cache.values[TRAIN_TIME]) if TRAIN_TIME in cache.values else None
@@ -151,7 +151,7 @@ class TabularBenchmark(Benchmark):
     def _query(self, arch: Architecture, fidelity: int, seed: int) -> Observation:
         row, key = self._row(arch)
         cells = self._cells(row, fidelity, arch)
-        return self._observation(arch, fidelity, cells[_pick(key, self._trained[fidelity], seed, len(cells))])
+        return self._observation(arch, fidelity, cells[drawn_place(key, self._trained[fidelity], seed, len(cells))])
 
     def resume(self, arch: Architecture, *, paused: Observation, fidelity: int, seed: int) -> Observation:
         """The stored repeat at the higher fidelity that has the training seed of the earlier answer; where there is
@@ -168,7 +168,7 @@ class TabularBenchmark(Benchmark):
         """The place, in :meth:`repeats`, of the evaluation that a query with this seed answers."""
         budget = self._fidelity(fidelity)
         row, key = self._row(arch)
-        return _pick(key, self._trained[budget], seed, len(self._cells(row, budget, arch)))
+        return drawn_place(key, self._trained[budget], seed, len(self._cells(row, budget, arch)))
 
     def repeats(self, arch: Architecture, *, fidelity: int | None = None) -> list[Observation]:
         """All stored evaluations of an architecture at one fidelity."""
@@ -262,7 +262,7 @@ class TabularBenchmark(Benchmark):
         if len(counts) and not counts.all():
             worst = int(np.argmin(counts))
             self._cells(int(rows[worst]), fidelity, self.space.architectures(codes[worst : worst + 1])[0])
-        repeat = _pick_many(self.cache.draw_keys(rows, canonical), trained, seed, counts)
+        repeat = drawn_places(self.cache.draw_keys(rows, canonical), trained, seed, counts)
         if self._gaps or trained != fidelity:
             repeat = np.argsort(~answers, axis=1, kind="stable")[np.arange(len(rows)), repeat]
         return Observations(
@@ -396,45 +396,7 @@ def as_table(benchmark: Benchmark, refusal: str) -> TabularBenchmark:
     return benchmark
 
 
-def best_place(means: NDArray[np.float64], metric: Metric, name: str) -> int:
-    """The place of the best mean; raises where every mean is NaN. ``name`` is the benchmark, for the message."""
-    if np.isnan(means).all():
-        raise InvalidOption(
-            f"the best architecture needs a measured {metric.key}, {name} has none that ended well; merge some in "
-            "with: nasbed results merge"
-        )
-    return int(np.nanargmax(means) if metric.direction == "maximize" else np.nanargmin(means))
-
-
-def _objective(metrics: tuple[Metric, ...], test_metrics: tuple[Metric, ...], name: str) -> Metric:
-    """The first validation metric. A table with test results only has its test metric as objective: it can be queried,
-    not searched."""
-    for split in ("validation", "train", None):
-        for metric in metrics:
-            if metric.split == split:
-                return metric
-    if test_metrics:
-        return test_metrics[0]
-    raise InvalidOption(f"a benchmark needs a metric, the table {name} has no value at all")
-
-
 def _flat(column: NDArray[Any]) -> memoryview:
     """A memory-mapped array as one row of plain numbers, several times faster to read singly than through numpy."""
     flat: Any = column.reshape(-1)
     return memoryview(flat)
-
-
-def _pick(key: int, fidelity: int, seed: int, count: int) -> int:
-    """Which of ``count`` repeats a seed selects for an architecture: uniform, and the same on every machine."""
-    mixed = (key + (seed * 2 + 1) * GOLDEN + fidelity) & MASK
-    mixed = ((mixed ^ (mixed >> 30)) * MIX_1) & MASK
-    mixed = ((mixed ^ (mixed >> 27)) * MIX_2) & MASK
-    return (mixed ^ (mixed >> 31)) % count
-
-
-def _pick_many(keys: NDArray[np.uint64], fidelity: int, seed: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """:func:`_pick` of a batch."""
-    mixed = keys + np.uint64(((seed * 2 + 1) * GOLDEN + fidelity) & MASK)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(MIX_1)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(MIX_2)
-    return ((mixed ^ (mixed >> np.uint64(31))) % counts.astype(np.uint64)).astype(np.int64)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nasbed.benchmarks.base import Benchmark
+from nasbed.benchmarks.best_metric import best_place
 from nasbed.benchmarks.observations import Observations
-from nasbed.benchmarks.tabular import best_place
 from nasbed.core.architecture import Architecture
 from nasbed.core.errors import InvalidOption
 from nasbed.core.files import values_sha256

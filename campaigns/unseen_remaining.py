@@ -106,9 +106,12 @@ def train_cnn(work: Work, model: str, name: str) -> None:
     append_result(work.results, result)
 
 
-def search_by_preset(work: Work, methods: Sequence[str], name: str) -> None:
-    """Cells of table 2: searches in their preset configuration. What they find is trained together."""
-    preset, epochs = PresetChoice("paper", recipe=RECIPE, channels=16, cells=8), None
+def search_by_preset(
+    work: Work, methods: Sequence[str], name: str, channels: int | None = 16, cells: int | None = 8
+) -> None:
+    """Cells of table 2: searches in their preset configuration. What they find is trained together, with so many
+    channels and cells; None for those of the preset."""
+    preset, epochs = PresetChoice("paper", recipe=RECIPE, channels=channels, cells=cells), None
     if work.rehearse:
         searches: dict[str, Any] = {"search_epochs": 2, "search_images": 256, "search_channels": 4, "search_cells": 2}
         preset, epochs = PresetChoice("paper", recipe=RECIPE, channels=4, cells=2, **searches), 2
@@ -128,6 +131,7 @@ JOBS: dict[str, Callable[[Work], None]] = {
     "densenet-cifartile": partial(train_cnn, model="densenet161", name="cifartile"),
     "convnext-cifartile": partial(train_cnn, model="convnext-base", name="cifartile"),
     "pc-darts-addnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="addnist"),
+    "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),
     "pc-darts-language": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="language"),
     "pc-darts-multnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="multnist"),
 }

@@ -107,6 +107,19 @@ def test_one_changed_byte_fails(
     assert checks == {name: "FAILS" if name == file else "holds" for name in FILES}
 
 
+@pytest.mark.parametrize("salted", [True, False])
+def test_files_that_were_not_promised_are_named(
+    salted: bool, tmp_path: Path, new: NewDataset, promised: Commitment, recipe: DatasetRecipe
+) -> None:
+    folder = shutil.copytree(new.folder, tmp_path / "more")
+    (folder / "baseline.json").write_text("{}")
+    (folder / "notes").mkdir()
+    checks = check_files(promised, folder, recipe.salt if salted else None)
+    expected = dict.fromkeys(FILES, "holds") | dict.fromkeys(("baseline.json", "notes"), "not checked")
+    assert outcomes(checks) == expected | ({} if salted else {"test_y.npy": "not checked"})
+    assert all("contestants do not get it" in check.text for check in checks if check.about not in FILES)
+
+
 CHANGES = st.one_of(
     st.integers(0, 2**128).filter(lambda seed: seed != SEED).map(lambda seed: {"seed": seed}),
     st.sampled_from([("digits", 3), ("rule", "maximum"), ("side", 9), ("train", 41), ("test", 21)]).map(

@@ -41,6 +41,8 @@ def baseline(
     epochs or other networks are recorded, and named on the leaderboard. On a GPU this takes minutes. AddNIST, Language,
     MultNIST, Gutenberg and Chesseract as 'nasbed data make' makes them with seed 0 need none: it comes with nasbed.
 
+    Keep baseline.json from contestants: with its hash they can check a guess of the test labels.
+
     Example: nasbed challenge baseline data/isabella data/cifartile --device cuda
 
     Example: nasbed challenge baseline data/addnist --from results.jsonl

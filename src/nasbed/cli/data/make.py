@@ -60,8 +60,8 @@ def make(
 
     A published one: the same source and seed give the same bytes. Then run: nasbed data prepare NAME --source DIR
 
-    A new one of a family goes into DIR in three parts: the dataset under an opaque name, of which contestants get all
-    but test_y.npy; commitment.json to publish at once; the folder secret, whose reveal.json is published after the
+    A new one of a family goes into DIR in three parts: the dataset under an opaque name; commitment.json to publish at
+    once, which lists the files that contestants get; the folder secret, whose reveal.json is published after the
     challenge. 'nasbed data verify' compares them.
 
     Example: nasbed data make addnist --out AddNIST
@@ -147,7 +147,8 @@ def _make_new(
         note(line)
     reveal = new.secret / "reveal.json"
     typer.echo(
-        f"\nCheck it: nasbed data check {new.folder}\nContestants get all of that folder but test_y.npy.\n"
+        f"\nCheck it: nasbed data check {new.folder}\n"
+        f"Contestants get the files that {new.commitment} lists, and no others.\n"
         f"After the challenge, publish {reveal}; anybody can then run:\n"
         f"nasbed data verify {new.commitment} --data {new.folder} --reveal {reveal} --remake"
     )

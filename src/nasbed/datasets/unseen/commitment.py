@@ -25,6 +25,7 @@ VERSION = 1
 WITHHELD = "test_y.npy"
 """The labels that contestants predict. Their plain SHA-256 would tell a contestant whether a guess is right."""
 COMMITTED = {*ARRAYS, "metadata"} - {WITHHELD}
+NOT_PROMISED = "the commitment does not have it; contestants do not get it"
 HOW = (
     "files: SHA-256 of each file. withheld: SHA-256 of the salt in reveal.json followed by the file. "
     "recipe: SHA-256 of reveal.json, which is published after the challenge."
@@ -121,13 +122,15 @@ def commit(recipe: DatasetRecipe, digests: Mapping[str, str], withheld: str) -> 
 
 
 def check_files(commitment: Commitment, folder: Path, salt: str | None) -> list[CommitmentCheck]:
-    """Compare the files of a dataset with the commitment; without the salt, all but the test labels."""
+    """Compare the files of a dataset with the commitment; without the salt, all but the test labels. Other files in the
+    folder are named, since they may say something of these labels, as the digest in a pinned baseline does."""
     checks = []
     for name, committed in commitment.files.items():
         if (folder / name).is_file():
             checks.append(_compared(name, file_sha256(folder / name), committed))
         else:
             checks.append(CommitmentCheck(name, "FAILS", f"{folder} has no such file"))
+    checks += [CommitmentCheck(name, "not checked", NOT_PROMISED) for name in _unpromised(folder)]
     labels = folder / WITHHELD
     if not labels.is_file():
         return [*checks, CommitmentCheck(WITHHELD, "not checked", "contestants do not have it")]
@@ -135,6 +138,11 @@ def check_files(commitment: Commitment, folder: Path, salt: str | None) -> list[
         return [*checks, CommitmentCheck(WITHHELD, "not checked", "its salt is in reveal.json; name it with --reveal")]
     salted = hashlib.sha256(salt.encode() + labels.read_bytes()).hexdigest()
     return [*checks, _compared(WITHHELD, salted, commitment.withheld)]
+
+
+def _unpromised(folder: Path) -> list[str]:
+    """The names of what lies in a dataset's folder and is no part of the dataset."""
+    return sorted(path.name for path in folder.iterdir() if path.name not in COMMITTED | {WITHHELD})
 
 
 def check_recipe(commitment: Commitment, path: Path) -> CommitmentCheck:

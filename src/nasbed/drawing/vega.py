@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -12,6 +12,7 @@ from typing import Any
 
 from nasbed.core.files import complete_file
 from nasbed.core.home import cache_folder
+from nasbed.drawing.legends import legend_names, with_own_legends
 from nasbed.drawing.palette import COLOURS, HUES
 from nasbed.drawing.themes import PAGE_THEME
 
@@ -36,8 +37,9 @@ def specification(chart: Mapping[str, Any]) -> dict[str, Any]:
     """A single or layered Vega-Lite chart as a Vega specification as wide as its place on the page."""
     import vl_convert
 
-    names = list(_names(chart))
-    columns = max(1, int(LEGEND_WIDTH / (34 + 6.3 * max(map(len, names), default=1))))
+    chart = with_own_legends(chart)
+    longest = max(map(len, legend_names(chart)), default=1)
+    columns = max(1, int(LEGEND_WIDTH / (34 + 6.3 * longest)))
     theme = PAGE_THEME | {"legend": PAGE_THEME["legend"] | {"columns": columns}}
     description = {key: value for key, value in chart.items() if key != "$schema"}
     description |= {"width": "container", "config": theme, "autosize": {"type": "fit-x", "contains": "padding"}}
@@ -62,20 +64,6 @@ def _label_overhang(chart: Mapping[str, Any]) -> float:
         if (x.get("axis") or {}).get("labelAngle", 0) and isinstance(x.get("sort"), list):
             return max(0.0, 5.6 * len(str(x["sort"][-1])) - 24)
     return 0.0
-
-
-def _names(value: Any) -> Iterator[str]:
-    """The entries of legends: texts in the domains of colours, shapes and dashes."""
-    if isinstance(value, dict):
-        for key, part in value.items():
-            if key in ("color", "shape", "strokeDash") and isinstance(part, dict):
-                domain = (part.get("scale") or {}).get("domain", ())
-                yield from (name for name in domain if isinstance(name, str))
-            elif key not in ("datasets", "data"):
-                yield from _names(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _names(part)
 
 
 @cache

@@ -216,6 +216,7 @@ def _print(study: UnseenStudy) -> None:
         FOUND_KEY,
         KEY,
         budget_lines,
+        far_lines,
         found_lines,
         found_table,
         outcome,
@@ -230,7 +231,7 @@ def _print(study: UnseenStudy) -> None:
     comparison = []
     if table_found is not None:
         comparison = ["Found versus random architectures", table_found.text(), "", FOUND_KEY, *found_lines(study)]
-    for lines in (outcome(study), budget_lines(study), comparison, paper_lines(study)):
+    for lines in (outcome(study), far_lines(study), budget_lines(study), comparison, paper_lines(study)):
         if lines:
             typer.echo("\n" + "\n".join(lines))
     for line in study.notes:

@@ -16,6 +16,7 @@ from nasbed.studies.unseen.tables import (
     KEY,
     budget_lines,
     comparison_lines,
+    far_lines,
     found_lines,
     found_table,
     outcome,
@@ -42,7 +43,7 @@ BEST = "Filled: table 3. Rings: the best that was measured here of the same kind
 def write_unseen_report(study: UnseenStudy, folder: str | Path, *, formats: Iterable[str] = ()) -> None:
     """Write ``report.html``, ``numbers.json`` and ``figures/`` into a folder, which is created if needed."""
     charts = unseen_figures(study)
-    sections = [Section("What came out", {}, blocks=paragraphs(outcome(study)))]
+    sections = [Section("What came out", {}, blocks=_outcome_blocks(study))]
     if "published-measured" in charts:
         compared = [figure("published-measured")]
         sections.append(Section("Published against measured", {}, text=COMPARED, blocks=compared))
@@ -73,6 +74,13 @@ def write_unseen_report(study: UnseenStudy, folder: str | Path, *, formats: Iter
     ]
     title, numbers = "Unseen datasets: published and measured", unseen_numbers(study)
     write_report(folder, title, sections=sections, figures=charts, numbers=numbers, formats=formats)
+
+
+def _outcome_blocks(study: UnseenStudy) -> list[PageBlock]:
+    """The outcome, with the accuracies that are far from the published ones folded away."""
+    far = far_lines(study)
+    folded = Details(f"More than {LARGE:g} points from the published accuracy, by model", paragraphs(far))
+    return [*paragraphs(outcome(study)), *([folded] if far else ())]
 
 
 def _found_blocks(study: UnseenStudy, table: NumberTable) -> tuple[PageBlock, ...]:

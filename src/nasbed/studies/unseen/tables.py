@@ -92,13 +92,11 @@ def cell_text(cell: ResultCell | None, *, marked: bool = True) -> str:
 
 
 def outcome(study: UnseenStudy) -> list[str]:
-    """The outcome in sentences: the differences from the published accuracies, and what was not measured."""
+    """The outcome in sentences: how near the published accuracies are, and what was not measured."""
     cells = [cell for cell in study.cells.values() if cell.difference is not None]
     lines = [_coverage(study, cells)]
     if cells:
         lines.append(_agreement(study, cells))
-        large = sorted((cell for cell in cells if cell.large), key=lambda cell: -abs(cell.difference or 0.0))
-        lines += _far_lines(study, large)
     for heading, titles in (("table 1", study.paper.cnn_titles), ("table 2", study.paper.nas_titles)):
         absent = [title for column, title in titles.items() if not study.measured([column])]
         if absent:
@@ -136,10 +134,11 @@ def _agreement(study: UnseenStudy, cells: Sequence[ResultCell]) -> str:
     )
 
 
-def _far_lines(study: UnseenStudy, large: Sequence[ResultCell]) -> list[str]:
-    """A line for each model that is far from the published accuracies, in this order of its cells."""
+def far_lines(study: UnseenStudy) -> list[str]:
+    """A line for each model that is far from the published accuracies, the furthest first."""
+    large = [cell for cell in study.cells.values() if cell.difference is not None and cell.large]
     by_model: dict[str, list[str]] = {}
-    for cell in large:
+    for cell in sorted(large, key=lambda cell: -abs(cell.difference or 0.0)):
         text = f"{cell.difference:+.2f} on {study.paper.datasets[cell.dataset]} ({_count_text(cell)})"
         by_model.setdefault(cell.model, []).append(text)
     return [f"{model}, points from the published: {', '.join(texts)}." for model, texts in by_model.items()]
@@ -287,6 +286,7 @@ def unseen_numbers(study: UnseenStudy) -> dict[str, Any]:
             ],
             "compared": [_comparison_numbers(comparison) for comparison in study.comparisons],
             "outcome": outcome(study),
+            "far": far_lines(study),
             "budgets": budget_lines(study),
             "comparison": comparison_lines(study),
             "paper": paper_lines(study),

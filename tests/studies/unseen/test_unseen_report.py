@@ -60,17 +60,24 @@ def test_curves_are_means_of_the_epochs_that_all_trainings_validated(tmp_path: P
         result("addnist", "vgg16", 0, 91.0, validated={"1": 20.0, "2": 40.0, "10": 90.0}),
         result("addnist", "vgg16", 1, 92.0, validated={"2": 50.0, "1": 30.0, "10": None}),
         result("addnist", "resnet18", 0, 92.0, validated={"64": 91.0}),
+        result("addnist", "pc-darts", 0, 92.0, validated={"1": 50.0, "2": 60.0}),
+        result("addnist", "darts", 0, 92.0, validated={"1": 50.0, "2": 70.0}, search={"space": "darts"}),
     ]
     study = unseen_study(trainings)
     assert list(study.cells["addnist", "vgg16"].curve.items()) == [(1, 25.0), (2, 45.0)]
     write_unseen_report(study, tmp_path / "new", formats=("svg",))
     check_page(tmp_path / "new" / "report.html")
-    assert (tmp_path / "new" / "figures" / "curves.svg").is_file()
-    chart = unseen_figures(study)["curves"].to_dict()
-    (panel,) = chart["concat"]
-    guess, lines = (chart["datasets"][layer["data"]["name"]] for layer in panel["layer"])
-    assert panel["title"] == "AddNIST" and guess == [{"accuracy": 5.0}]
-    assert [(row["model"], row["epoch"], row["accuracy"]) for row in lines] == [("vgg16", 1, 25.0), ("vgg16", 2, 45.0)]
+    expected = {
+        "curves": [("vgg16", 1, 25.0), ("vgg16", 2, 45.0)],
+        "nas-curves": [("pc-darts", 1, 50.0), ("pc-darts", 2, 60.0), ("darts", 1, 50.0), ("darts", 2, 70.0)],
+    }
+    for name, points in expected.items():
+        assert (tmp_path / "new" / "figures" / f"{name}.svg").is_file()
+        chart = unseen_figures(study)[name].to_dict()
+        (panel,) = chart["concat"]
+        guess, lines = (chart["datasets"][layer["data"]["name"]] for layer in panel["layer"])
+        assert panel["title"] == "AddNIST" and guess == [{"accuracy": 5.0}]
+        assert {(row["model"], row["epoch"], row["accuracy"]) for row in lines} == set(points)
 
 
 def test_models_that_share_a_colour_differ_in_shape() -> None:

@@ -14,15 +14,19 @@ from nasbed.studies.unseen.study import ResultCell, UnseenStudy
 WIDTH, HEIGHT = 300, 200
 
 
-def curves_chart(study: UnseenStudy) -> Chart | None:
-    """A panel per dataset; None where no training was validated in two epochs."""
+def curve_charts(study: UnseenStudy) -> dict[str, Chart]:
+    """``curves`` has the networks of table 1, ``nas-curves`` those that NAS methods found: each exists where a training
+    was validated in two epochs, with a panel per dataset."""
     cells = [cell for cell in study.cells.values() if len(cell.curve) > 1]
-    if not cells:
-        return None
-    models = [
-        model for model in study.measured(list(study.paper.cnn_titles)) if model in {cell.model for cell in cells}
-    ]
-    models += sorted({cell.model for cell in cells} - set(models))
+    cnn = [cell for cell in cells if study.paper.column_of(cell.model) in study.paper.cnn_titles]
+    found = [cell for cell in cells if cell not in cnn]
+    return {name: _chart(study, group) for name, group in {"curves": cnn, "nas-curves": found}.items() if group}
+
+
+def _chart(study: UnseenStudy, cells: Sequence[ResultCell]) -> Chart:
+    own = {cell.model for cell in cells}
+    models = [model for model in study.measured([*study.paper.cnn_titles, *study.paper.nas_titles]) if model in own]
+    models += sorted(own - set(models))
     by_dataset = {
         dataset: [cell for cell in cells if cell.dataset == dataset]
         for dataset in study.paper.datasets
@@ -40,7 +44,7 @@ def _panel(study: UnseenStudy, dataset: str, cells: Sequence[ResultCell], models
     ]
     last = max(row["epoch"] for row in rows)
     x = alt.X("epoch:Q", title="epoch").scale(type="log", domain=[1, last], nice=False)
-    x = x.axis(values=log_ticks(1, last), format="d")
+    x = x.axis(values=[tick for tick in log_ticks(1, last) if tick.is_integer()], format="d")
     lines = (
         alt.Chart(inline(rows))
         .mark_line(strokeWidth=1.6)

@@ -9,7 +9,7 @@ import altair as alt
 
 from nasbed.drawing.marks import Chart, inline, series, shapes
 from nasbed.drawing.palette import BAND, COLOURS, FAINT
-from nasbed.studies.unseen.curves import curves_chart
+from nasbed.studies.unseen.curves import curve_charts
 from nasbed.studies.unseen.random_baseline import ChanceComparison
 from nasbed.studies.unseen.study import LARGE, UnseenStudy
 
@@ -19,13 +19,12 @@ PANEL_WIDTH, PANEL_ROW = 300, 22
 
 def unseen_figures(study: UnseenStudy) -> dict[str, Chart]:
     """``best`` is table 3 as a figure. ``published-measured`` exists with measurements of the paper's models,
-    ``curves`` with trainings that were validated epoch by epoch, ``found-chance`` with random architectures to compare
-    with."""
+    ``curves`` and ``nas-curves`` with trainings that were validated epoch by epoch, ``found-chance`` with random
+    architectures to compare with."""
     figures = {"best": _best_chart(study)}
     if any(cell.published is not None for cell in study.cells.values()):
         figures["published-measured"] = _published_chart(study)
-    if (chart := curves_chart(study)) is not None:
-        figures["curves"] = chart
+    figures |= curve_charts(study)
     if (chart := found_chart(study)) is not None:
         figures["found-chance"] = chart
     return figures

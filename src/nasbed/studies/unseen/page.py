@@ -37,6 +37,7 @@ CURVES = (
     "The accuracy on the validation images after each epoch, the mean over trainings. A line that falls memorises; one "
     "that stays at the guess, dashed, learns late or keeps its averages too long. Each dataset has its own axis."
 )
+CURVE_TITLES = {"curves": "CNNs epoch by epoch", "nas-curves": "NAS methods epoch by epoch"}
 BEST = "Filled: table 3. Rings: the best that was measured here of the same kind. The tick is a guess."
 
 
@@ -49,8 +50,8 @@ def write_unseen_report(study: UnseenStudy, folder: str | Path, *, formats: Iter
         sections.append(Section("Published against measured", {}, text=COMPARED, blocks=compared))
     for title, table in unseen_tables(study).items():
         sections.append(Section(title, {}, blocks=[table_block(table), Paragraph(KEY, "caption")]))
-    if "curves" in charts:
-        sections.append(Section("Epoch by epoch", {}, text=CURVES, blocks=[figure("curves")]))
+    curves = [name for name in CURVE_TITLES if name in charts]
+    sections += [Section(CURVE_TITLES[name], {}, text=CURVES, blocks=[figure(name)]) for name in curves]
     if lines := budget_lines(study):
         sections.append(Section("Settings of the NAS methods", {}, blocks=paragraphs(lines)))
     if (table_found := found_table(study)) is not None:

@@ -110,3 +110,39 @@ def test_nas_on_unseen_data_has_the_search_of_the_preset() -> None:
     assert Architecture.from_json(searched.architecture) == record.searched.architecture
     assert (record.dataset_hash, len(record.searched.epochs)) == (searched.dataset_hash, 50)
     assert f"The search took {record.searched.search_time_s / 60:.0f} minutes" in FINDING
+
+
+def test_nas_on_unseen_data_has_gutenberg_and_multnist() -> None:
+    """Searched and trained as on the other datasets, in another precision and once each."""
+    first = {result.model: result for result in read_results([embedded_home() / "results" / "unseen-nas.jsonl"])}
+    models = ("pc-darts", "drnas", "rs-darts", "bonsai-net", "rs-bonsai")
+    accuracies: dict[tuple[str, str], list[float]] = {}
+    for dataset in ("gutenberg", "multnist"):
+        results = read_results([embedded_home() / "results" / f"unseen-nas-{dataset}.jsonl"])
+        assert {(result.status, result.dataset, result.epochs) for result in results} == {("ok", dataset, 8)}
+        for result in results:
+            other = first[result.model]
+            assert result.search == other.search and list(result.validated) == [str(epoch) for epoch in range(1, 9)]
+            assert {name for name in result.recipe if result.recipe[name] != other.recipe[name]} == {"precision"}
+            accuracies.setdefault((dataset, result.model), []).append(result.test_accuracy or 0.0)
+    for model in models:
+        cells = [
+            f"{spread(accuracies[dataset, model])} | {published().accuracy(dataset, model):.2f}"
+            for dataset in ("gutenberg", "multnist")
+        ]
+        assert f"| `{model}` | {' | '.join(cells)} |" in FINDING
+    mean = {key: sum(values) / len(values) for key, values in accuracies.items()}
+    assert {key for key in mean if mean[key] > (published().accuracy(*key) or 0.0)} == {
+        ("gutenberg", "rs-bonsai"),
+        ("multnist", "rs-bonsai"),
+    }
+    assert (
+        max(mean["gutenberg", model] for model in models)
+        == mean["gutenberg", "rs-darts"]
+        < 2.4 + min(mean["gutenberg", model] for model in models)
+    )
+    leads = [
+        mean["multnist", model] - mean["multnist", random]
+        for model, random in (("pc-darts", "rs-darts"), ("drnas", "rs-darts"), ("bonsai-net", "rs-bonsai"))
+    ]
+    assert f"by {min(leads):.2f} to {max(leads):.2f} points. One of each says little." in FINDING

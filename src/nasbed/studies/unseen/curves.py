@@ -19,8 +19,8 @@ def curve_charts(study: UnseenStudy) -> dict[str, Chart]:
     was validated in two epochs, with a panel per dataset."""
     cells = [cell for cell in study.cells.values() if len(cell.curve) > 1]
     cnn = [cell for cell in cells if study.paper.column_of(cell.model) in study.paper.cnn_titles]
-    found = [cell for cell in cells if cell not in cnn]
-    return {name: _chart(study, group) for name, group in {"curves": cnn, "nas-curves": found}.items() if group}
+    nas = [cell for cell in cells if cell not in cnn]
+    return {name: _chart(study, group) for name, group in {"curves": cnn, "nas-curves": nas}.items() if group}
 
 
 def _chart(study: UnseenStudy, cells: Sequence[ResultCell]) -> Chart:

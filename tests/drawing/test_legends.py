@@ -54,5 +54,9 @@ def test_a_legend_whose_names_are_not_in_the_rows_lists_all() -> None:
     chart = folded.mark_line().encode(alt.X("x:Q"), alt.Y("y:Q"), series(NAMES, "model", None))
     (panel,) = page_panels("figure", chart)
     assert entries(panel.specification) == [NAMES]
+    colour = alt.Color(alt.repeat("layer"), type="nominal").scale(domain=NAMES)
+    repeated = alt.Chart(inline([{"x": 1, "a": "first"}])).mark_point().encode(alt.X("x:Q"), colour)
+    (panel,) = page_panels("figure", repeated.repeat(layer=["a"]))
+    assert entries(panel.specification) == [NAMES]
     hidden = lines(NAMES[:1]).encode(series(NAMES[:1], "model", None), dashes(NAMES[:1], "model", None))
     assert page_panels("figure", hidden)[0].specification.get("legends", []) == []

@@ -40,7 +40,11 @@ def _encodings(value: Any) -> Iterator[dict[str, Any]]:
         for key, part in value.items():
             if key in LISTED and isinstance(part, dict):
                 domain = (part.get("scale") or {}).get("domain")
-                if "field" in part and isinstance(domain, list) and all(isinstance(name, str) for name in domain):
+                if (
+                    isinstance(part.get("field"), str)
+                    and isinstance(domain, list)
+                    and all(isinstance(name, str) for name in domain)
+                ):
                     yield part
             elif key not in ("datasets", "data"):
                 yield from _encodings(part)

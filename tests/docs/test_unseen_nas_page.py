@@ -145,4 +145,13 @@ def test_nas_on_unseen_data_has_gutenberg_and_multnist() -> None:
         mean["multnist", model] - mean["multnist", random]
         for model, random in (("pc-darts", "rs-darts"), ("drnas", "rs-darts"), ("bonsai-net", "rs-bonsai"))
     ]
+    shipped = [result for path in (embedded_home() / "results").glob("*.jsonl") for result in read_results([path])]
+    for dataset, is_better in {"addnist": True, "language": True, "chesseract": False}.items():
+        values = [
+            result.test_accuracy or 0.0
+            for result in shipped
+            if (result.dataset, result.model) == (dataset, "rs-bonsai")
+        ]
+        assert len(values) == 5
+        assert (sum(values) / 5 > (published().accuracy(dataset, "rs-bonsai") or 0.0)) == is_better
     assert f"by {min(leads):.2f} to {max(leads):.2f} points. One of each says little." in FINDING

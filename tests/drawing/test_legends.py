@@ -58,5 +58,7 @@ def test_a_legend_whose_names_are_not_in_the_rows_lists_all() -> None:
     repeated = alt.Chart(inline([{"x": 1, "a": "first"}])).mark_point().encode(alt.X("x:Q"), colour)
     (panel,) = page_panels("figure", repeated.repeat(layer=["a"]))
     assert entries(panel.specification) == [NAMES]
+    chosen = lines(NAMES[:2]).encode(series(NAMES, "model", None).legend(values=NAMES[2:]), strokeDash=alt.Undefined)
+    assert entries(page_panels("figure", chosen)[0].specification) == [NAMES[2:]]
     hidden = lines(NAMES[:1]).encode(series(NAMES[:1], "model", None), dashes(NAMES[:1], "model", None))
     assert page_panels("figure", hidden)[0].specification.get("legends", []) == []

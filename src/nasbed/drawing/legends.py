@@ -29,8 +29,9 @@ def with_own_legends(chart: Mapping[str, Any]) -> dict[str, Any]:
     for encoding in _encodings(limited):
         shown = {row.get(encoding["field"]) for row in rows if isinstance(row.get(encoding["field"]), str)}
         names = [name for name in encoding["scale"]["domain"] if name in shown]
-        if encoding.get("legend", {}) is not None and 0 < len(names) < len(encoding["scale"]["domain"]):
-            encoding["legend"] = {**encoding.get("legend", {}), "values": names}
+        legend = encoding.get("legend", {})
+        if legend is not None and 0 < len(names) < len(encoding["scale"]["domain"]):
+            encoding["legend"] = {"values": names, **legend}
     return limited
 
 

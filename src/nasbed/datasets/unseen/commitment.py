@@ -130,7 +130,7 @@ def check_files(commitment: Commitment, folder: Path, salt: str | None) -> list[
             checks.append(_compared(name, file_sha256(folder / name), committed))
         else:
             checks.append(CommitmentCheck(name, "FAILS", f"{folder} has no such file"))
-    checks += [CommitmentCheck(name, "not checked", NOT_PROMISED) for name in _unpromised(folder)]
+    checks += [CommitmentCheck(name, "not checked", NOT_PROMISED) for name in _other_names(folder)]
     labels = folder / WITHHELD
     if not labels.is_file():
         return [*checks, CommitmentCheck(WITHHELD, "not checked", "contestants do not have it")]
@@ -140,7 +140,7 @@ def check_files(commitment: Commitment, folder: Path, salt: str | None) -> list[
     return [*checks, _compared(WITHHELD, salted, commitment.withheld)]
 
 
-def _unpromised(folder: Path) -> list[str]:
+def _other_names(folder: Path) -> list[str]:
     """The names of what lies in a dataset's folder and is no part of the dataset."""
     return sorted(path.name for path in folder.iterdir() if path.name not in COMMITTED | {WITHHELD})
 

@@ -1,6 +1,6 @@
 """Training on a CPU: networks as nasbed places them against networks as they are built, and depthwise gradients.
 
-    python benchmarks/cpu_training.py [networks|supernets|layers ...]
+    python benchmarks/cpu_training.py [networks|supernets|layers|strided ...]
 
 Both take turns on one core with the same weights and 64 images; the fastest of five steps counts. A step of a network
 is that of SGD. One of a supernet is the gradient by its weights and by the mixing, and one of a layer is its backward
@@ -27,12 +27,13 @@ from nasbed.oneshot.cells import Layout
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.spaces.base import SupernetSize
 from nasbed.spaces.darts.costs import DartsSkeleton
-from nasbed.training.placement import place_network
+from nasbed.training.placement.network import place_network
 
 BATCH, CLASSES, REPEATS = 64, 10, 5
 CPU = torch.device("cpu")
 NETWORKS = [("darts", 8), ("darts", 16), ("darts", 28), ("nb201", 8), ("nb201", 16), ("nb101", 16), ("fbnet", 16)]
 SUPERNETS = [(1, 8), (4, 8), (1, 16), (4, 16)]
+STRIDED = [(16, 28), (32, 16), (32, 32), (64, 8), (64, 16)]
 LAYERS = [(kernel, dilation, side) for kernel, dilation in ((3, 1), (5, 1), (3, 2), (5, 2)) for side in (8, 28)]
 
 Step = Callable[[], None]
@@ -85,6 +86,22 @@ def layer_pairs() -> Iterator[tuple[str, Step, Step]]:
         yield f"{kernel}x{kernel}, dilation {dilation}, {side}x{side}", _backward(layer, maps), _backward(trimmed, last)
 
 
+def strided_pairs() -> Iterator[tuple[str, Step, Step]]:
+    """Plain layers with fewer channels crash on some machines."""
+    for channels, side in STRIDED:
+        layer = nn.Conv2d(channels, 2 * channels, 1, stride=2, bias=False)
+        maps = torch.randn(BATCH, channels, side, side).contiguous(memory_format=torch.channels_last).requires_grad_()
+        steps = [_both_passes(each, maps) for each in (layer, trim_convolutions(deepcopy(layer)))]
+        yield f"{channels} channels, {side}x{side}", steps[0], steps[1]
+
+
+def _both_passes(layer: nn.Module, maps: Tensor) -> Step:
+    def step() -> None:
+        layer(maps).sum().backward()
+
+    return step
+
+
 def _backward(layer: nn.Module, maps: Tensor) -> Step:
     output = layer(maps)
     slopes = torch.ones_like(output)
@@ -109,7 +126,7 @@ def _time_s(step: Step) -> float:
 def main(*kinds: str) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    pairs = {"networks": network_pairs, "supernets": supernet_pairs, "layers": layer_pairs}
+    pairs = {"networks": network_pairs, "supernets": supernet_pairs, "layers": layer_pairs, "strided": strided_pairs}
     for kind in kinds or pairs:
         for name, plain_step, placed_step in pairs[kind]():
             turns = [(_time_s(plain_step), _time_s(placed_step)) for _ in range(REPEATS)]

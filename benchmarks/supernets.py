@@ -27,7 +27,7 @@ from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.spaces.base import Supernet, SupernetSize
 from nasbed.training.cuda_graphs import Recording
 from nasbed.training.devices import chosen_device
-from nasbed.training.placement import place_network
+from nasbed.training.placement.network import place_network
 from nasbed.training.recipe import Recipe
 
 PARTIAL = {"darts": 1, "pc-darts": 4}

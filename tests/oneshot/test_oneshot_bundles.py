@@ -22,7 +22,7 @@ from nasbed.oneshot.mixing import EdgeMixing, Mixing  # noqa: E402
 from nasbed.oneshot.norms import searching_norms  # noqa: E402
 from nasbed.oneshot.spaces.base import SupernetSize  # noqa: E402
 from nasbed.oneshot.spaces.mixed_cells import MixedCell  # noqa: E402
-from nasbed.training.placement import place_network  # noqa: E402
+from nasbed.training.placement.network import place_network  # noqa: E402
 
 CHANNELS = 4
 FORMATS = [torch.contiguous_format, torch.channels_last]

@@ -17,7 +17,7 @@ from nasbed import space
 from nasbed.networks import NETWORKS, build
 from nasbed.networks.trimming import TrimmedConvolution
 from nasbed.training.devices import threads_used
-from nasbed.training.placement import place_network
+from nasbed.training.placement.network import place_network
 
 CPU = torch.device("cpu")
 SIDES = (9, 6)

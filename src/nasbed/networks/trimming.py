@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nasbed.networks.depthwise.cpu import depthwise_convolution, has_fast_gradient
+from nasbed.networks.strided import taken_pixels
 
 
 def trimmed_kernel(
@@ -52,12 +53,14 @@ def trimmed_convolution(
     groups: int,
 ) -> Tensor:
     """A convolution with the part of its kernel that meets the image. What is left of a depthwise kernel on maps of one
-    pixel is a factor.
+    pixel is a factor. A strided kernel of one pixel reads :mod:`taken pixels <nasbed.networks.strided>` on a CPU.
 
     Args:
         maps, weight, bias, stride, padding, dilation, groups: As of ``torch.nn.functional.conv2d``.
     """
     weight, padding = trimmed_kernel(weight, padding, (maps.shape[2], maps.shape[3]), dilation=dilation)
+    if maps.device.type == "cpu" and stride != (1, 1) and (weight.shape[2:], padding) == ((1, 1), (0, 0)):
+        maps, stride = taken_pixels(maps, stride), (1, 1)
     if weight.shape[1] == 1 and len(weight) == groups:
         result = None
         if weight[0].numel() == 1 and (stride, padding) == ((1, 1), (0, 0)):

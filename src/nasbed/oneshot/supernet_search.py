@@ -22,7 +22,7 @@ from nasbed.oneshot.spaces.base import Supernet, SupernetSize
 from nasbed.oneshot.steps import Step, architecture_step, weight_step
 from nasbed.oneshot.weight_inheritance import widen
 from nasbed.training.optimizers import recipe_optimizer
-from nasbed.training.placement import place_network
+from nasbed.training.placement.network import place_network
 from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights
 
 if TYPE_CHECKING:

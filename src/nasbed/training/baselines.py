@@ -19,6 +19,7 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.loop import train_network
 from nasbed.training.options import EpochCallback, RunOptions
 from nasbed.training.outcome import EpochEnd, TrainingOutcome
+from nasbed.training.placement.network import place_network
 from nasbed.training.recipe import Recipe
 from nasbed.training.side_by_side import check_side_by_side, train_side_by_side
 from nasbed.training.stepwise import StepwiseTraining
@@ -148,8 +149,8 @@ class _BaselineMember:
     """
 
     def __init__(self, name: str, dataset: Dataset, recipe: Recipe, seed: int, device: torch.device) -> None:
-        network = seeded_baseline(name, dataset, seed)
-        self.network: torch.nn.Module = network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.network: torch.nn.Module = place_network(seeded_baseline(name, dataset, seed), device)
+        self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.images = TrainingImages(dataset, recipe, device)
         self.is_validated = len(self.images.split.valid) > 0
 

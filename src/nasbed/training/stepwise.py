@@ -21,7 +21,7 @@ from nasbed.training.images import TrainingImages
 from nasbed.training.optimizers import recipe_optimizer
 from nasbed.training.options import EpochCallback
 from nasbed.training.outcome import EpochEnd, TrainingOutcome
-from nasbed.training.placement import place_network
+from nasbed.training.placement.network import place_network
 from nasbed.training.random_streams import epoch_draws, epoch_words, step_words
 from nasbed.training.recipe import Recipe
 

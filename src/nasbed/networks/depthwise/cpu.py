@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from nasbed.networks.depthwise.numba_kernel import compiled
+from nasbed.networks.strided import spread_pixels
 
 Pair = tuple[int, int]
 MOST_THREADS = 4
@@ -84,9 +85,7 @@ def _maps_gradient(
 ) -> Tensor:
     """The convolution of the slopes with the kernels turned round; where it was strided, with zeros between them."""
     if stride != (1, 1):
-        spread = torch.empty_like(maps, memory_format=torch.channels_last).zero_()
-        spread[:, :, :: stride[0], :: stride[1]] = slopes
-        slopes = spread
+        slopes = spread_pixels(slopes, maps.shape, stride)
     return functional.conv2d(slopes, kernels.flip(2, 3), None, 1, padding, dilation, len(kernels))
 
 

@@ -22,7 +22,7 @@ from nasbed.spaces.bonsai.genotype import BonsaiGenotype
 from nasbed.training.accuracy import accuracy
 from nasbed.training.images import TrainingImages
 from nasbed.training.optimizers import recipe_optimizer
-from nasbed.training.placement import place_network
+from nasbed.training.placement.network import place_network
 from nasbed.training.precision import computing
 from nasbed.training.random_streams import epoch_draws, epoch_words, initial_weights, step_words
 from nasbed.training.steps import move, recipe_loss

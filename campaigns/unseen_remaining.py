@@ -3,15 +3,15 @@
     python campaigns/unseen_remaining.py SOURCES STATE [--seconds 540] [--jobs NAME ...] [--device cuda]
     python campaigns/unseen_remaining.py --list
 
-SOURCES has the folders mnist, wordlists and cifar10 with the files that ``nasbed data make`` takes. A job needs only
-its own. STATE keeps datasets, searches, checkpoints and ``results.jsonl``. The same command resumes.
+SOURCES has the folders mnist, wordlists, cifar10 and pgn with the files that ``nasbed data make`` takes. A job needs
+only its own. STATE keeps datasets, searches, checkpoints and ``results.jsonl``. The same command resumes.
 
 After ``--seconds`` it stops at the end of an epoch, for machines that are lent for minutes. Then
 ``STATE/take-along.tar`` has results, searches and the checkpoints that fit. Unpacked in the STATE of another machine,
 it resumes there.
 
-Needs torch, numpy and scipy alone, for CNNs also torchvision, and PYTHONPATH=src. ``--rehearse`` runs every job small,
-on digits.
+Needs torch, numpy and scipy alone, for CNNs also torchvision, for games also chess, and PYTHONPATH=src.
+``--rehearse`` runs every job small, on digits.
 """
 
 from __future__ import annotations
@@ -39,8 +39,13 @@ from nasbed.experiments.unseen.search import OnEpoch
 from nasbed.training import load_recipe
 from nasbed.training.outcome import EpochEnd
 
-FOLDERS = {"addnist": "mnist", "multnist": "mnist", "language": "wordlists", "cifartile": "cifar10"}
-TITLES = {"addnist": "AddNIST", "multnist": "MultNIST", "language": "Language", "cifartile": "CIFARTile"}
+FOLDERS = {
+    "addnist": "mnist",
+    "multnist": "mnist",
+    "language": "wordlists",
+    "cifartile": "cifar10",
+    "chesseract": "pgn",
+}
 RECIPE = load_recipe("unseen")
 
 
@@ -66,9 +71,9 @@ class Work:
         """The dataset, made from its sources by the first job that needs it."""
         if self.rehearse:
             return open_dataset("digits")
-        folder = self.state / "datasets" / TITLES[name]
+        unseen = UNSEEN.get(name)()
+        folder = self.state / "datasets" / unseen.title
         if not folder.exists():
-            unseen = UNSEEN.get(name)()
             made = unseen.make(self.sources / FOLDERS[name], seed=0, progress=lambda *_: None)
             write_unseen(unseen, made, folder, seed=0, progress=lambda *_: None)
         return open_dataset(str(folder))
@@ -134,6 +139,7 @@ JOBS: dict[str, Callable[[Work], None]] = {
     "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),
     "pc-darts-language": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="language"),
     "pc-darts-multnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="multnist"),
+    "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract"),
 }
 
 

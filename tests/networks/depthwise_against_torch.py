@@ -6,11 +6,16 @@ On a CPU they run in Triton's interpreter (TRITON_INTERPRET=1).
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
+from copy import deepcopy
+from unittest.mock import patch
 
 import torch
+from torch import nn
 from torch.nn import functional
 
-from nasbed.networks.depthwise.cuda import cuda_depthwise_convolution, suits_cuda_kernels
+from nasbed.networks import trimming
+from nasbed.networks.depthwise.cuda import compiles_kernels, cuda_depthwise_convolution, suits_cuda_kernels
 
 CASES = (
     # images, channels, sides, sides of the kernel, stride, dilation
@@ -60,6 +65,31 @@ def second_derivative(device: str) -> None:
         torch.testing.assert_close(value, right, rtol=1e-4, atol=1e-4 * float(right.abs().max()))
 
 
+def compare_layers(device: str) -> None:
+    """A layer of a baseline, with a bias and a kernel larger than its maps, and one that is not depthwise."""
+    with ExitStack() as stack:
+        stack.enter_context(torch.backends.cudnn.flags(allow_tf32=False))
+        if device == "cpu":
+            stack.enter_context(patch.object(trimming, "has_fast_gradient", lambda *_, **__: False))
+            stack.enter_context(patch.object(trimming, "suits_cuda_kernels", lambda *_, **__: True))
+        uses = stack.enter_context(
+            patch.object(trimming, "cuda_depthwise_convolution", wraps=cuda_depthwise_convolution)
+        )
+        for groups, expected_uses in ((12, 1), (1, 0)):
+            plain = nn.Conv2d(12, 12, 7, padding=3, groups=groups, device=device, dtype=torch.float64)
+            layer = trimming.trim_convolutions(deepcopy(plain)).to(torch.float32, memory_format=torch.channels_last)  # type: ignore[call-overload]
+            maps = torch.randn(2, 12, 3, 5, device=device).contiguous(memory_format=torch.channels_last)
+            results = []
+            for network, images in ((plain, maps.double()), (layer, maps)):
+                output = network(images.requires_grad_())
+                slopes = torch.autograd.grad(output.pow(2).sum(), [images, *network.parameters()])
+                results.append([output, *slopes])
+            for right, value in zip(*results, strict=True):
+                torch.testing.assert_close(value.double(), right, rtol=1e-4, atol=1e-4 * float(right.abs().max()))
+            assert uses.call_count == expected_uses
+            uses.reset_mock()
+
+
 def main(device: str) -> None:
     torch.manual_seed(0)
     if device == "cpu":
@@ -69,6 +99,8 @@ def main(device: str) -> None:
     for case in CASES:
         compare(device, *case)
     second_derivative(device)
+    compare_layers(device)
+    assert compiles_kernels(torch.device(device))
     maps = torch.zeros(2, 4, 3, 3, device=device)
     channels_last = maps.contiguous(memory_format=torch.channels_last)
     assert not suits_cuda_kernels(maps, stride=(1, 1), dilation=(1, 1))

@@ -39,6 +39,16 @@ def test_compiled_depthwise_kernels_compute_what_torch_computes() -> None:
     run("cuda", interpreted=False)
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="Triton compiles where there is a GPU")
+def test_triton_that_cannot_compile_is_not_used_and_a_warning_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    from nasbed.networks.depthwise.cuda import compiles_kernels
+
+    compiles_kernels.cache_clear()
+    assert [compiles_kernels(torch.device("cpu")) for _ in range(2)] == [False, False]
+    (record,) = caplog.records
+    assert "Triton cannot compile for cpu" in record.message
+
+
 @pytest.mark.parametrize("name", ["forward", "backward_maps", "backward_kernels"])
 def test_depthwise_kernel_compiles_for_hopper(name: str) -> None:
     import triton

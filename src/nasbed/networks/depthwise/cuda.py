@@ -1,11 +1,12 @@
 """Depthwise convolutions on a GPU, for maps whose channels are last in memory, by Triton kernels of our own.
 
 A step of a supernet takes a seventh less time with them than with torch's (``python benchmarks/supernets.py``). They
-need Triton, which comes with torch for CUDA.
+need Triton, which comes with torch for CUDA, and the C compiler that Triton needs.
 """
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from importlib.util import find_spec
 from math import prod
@@ -14,6 +15,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from nasbed.core.errors import shorten
+
+_LOG = logging.getLogger(__name__)
 Pair = tuple[int, int]
 VALUES = 2_048
 """The places times channels of a program."""
@@ -24,8 +28,19 @@ LARGEST = 2**31
 
 
 @cache
-def has_triton() -> bool:
-    return find_spec("triton") is not None
+def compiles_kernels(device: torch.device) -> bool:
+    """Whether Triton compiles for a GPU. Where it is installed and does not, as without a C compiler, a warning says so
+    once."""
+    if find_spec("triton") is None:
+        return False
+    maps, kernels = torch.zeros(1, 1, 1, 1, device=device), torch.zeros(1, 1, 1, 1, device=device)
+    try:
+        cuda_depthwise_convolution(maps, kernels, stride=(1, 1), padding=(0, 0), dilation=(1, 1))
+    except Exception as error:
+        reason = shorten(str(error).partition("\n")[0], 200)
+        _LOG.warning("Triton cannot compile for %s, so depthwise convolutions are torch's: %s", device, reason)
+        return False
+    return True
 
 
 def suits_cuda_kernels(maps: Tensor, *, stride: Pair, dilation: Pair) -> bool:
@@ -38,7 +53,7 @@ def suits_cuda_kernels(maps: Tensor, *, stride: Pair, dilation: Pair) -> bool:
         and stride[0] == stride[1]
         and dilation[0] == dilation[1]
         and maps.numel() < LARGEST
-        and has_triton()
+        and compiles_kernels(maps.device)
     )
 
 

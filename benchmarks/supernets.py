@@ -4,7 +4,8 @@
 
 A step is the loss of a batch and its gradient by the weights and by the mixing, on a GPU from a recording. Ways to
 compute it take turns, and the fastest of five steps counts. On a GPU candidates one by one have their channels first in
-memory, and there are two ways more: bundled with channels first, and with torch's own depthwise convolutions.
+memory, and there are three ways more: bundled with channels first, with torch's own depthwise convolutions, and with
+torch's own convolutions of one pixel.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ def computing(way: str) -> Iterator[None]:
             stack.enter_context(patch.object(edge, "bundled_outputs", one_by_one))
         if way == "torch's depthwise":
             stack.enter_context(patch.object(bundles, "suits_cuda_kernels", lambda *_, **__: False))
+        if way == "torch's pointwise":
+            stack.enter_context(patch.object(bundles, "suits_pointwise_kernels", lambda *_, **__: False))
         yield
 
 
@@ -89,7 +92,7 @@ def compare(name: str, side: int, options: argparse.Namespace, device: torch.dev
     ways = (
         ("one by one", "bundled")
         if device.type == "cpu"
-        else ("one by one", "channels first", "torch's depthwise", "bundled")
+        else ("one by one", "channels first", "torch's depthwise", "torch's pointwise", "bundled")
     )
     steps = {}
     for way in ways:

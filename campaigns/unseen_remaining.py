@@ -4,7 +4,8 @@
     python campaigns/unseen_remaining.py --list
 
 SOURCES has the folders mnist, wordlists, cifar10 and pgn with the files that ``nasbed data make`` takes. A job needs
-only its own. STATE keeps datasets, searches, checkpoints and ``results.jsonl``. The same command resumes.
+only its own. STATE keeps datasets, searches, checkpoints and ``results.jsonl``. The same command resumes. A new STATE
+starts with the searches that were stopped, in ``campaigns/unseen-remaining``.
 
 After ``--seconds`` it stops at the end of an epoch, for machines that are lent for minutes. Then
 ``STATE/take-along.tar`` has results, searches and the checkpoints that fit. Unpacked in the STATE of another machine,
@@ -17,6 +18,7 @@ Needs torch, numpy and scipy alone, for CNNs also torchvision, for games also ch
 from __future__ import annotations
 
 import argparse
+import shutil
 import tarfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -47,6 +49,8 @@ FOLDERS = {
     "chesseract": "pgn",
 }
 RECIPE = load_recipe("unseen")
+STOPPED = Path(__file__).with_name("unseen-remaining")
+"""Checkpoints of searches that did not end in their minutes."""
 
 
 class TimeIsOver(Exception):
@@ -123,7 +127,29 @@ def search_by_preset(
     plan = NasPlan(
         tuple(methods), RECIPE, NasBudget(), epochs=epochs, together=True, preset=preset, learning_curve=True
     )
+    measure_plan(work, plan, name)
 
+
+def search_by_budget(work: Work, methods: Sequence[str], name: str) -> None:
+    """Cells of table 2 with the budget of those that nasbed has of other datasets."""
+    settings: dict[str, Any] = {"batch": 128, "learning_rate": 0.05}
+    epochs, search = (2, (2, 256)) if work.rehearse else (8, (20, 5_120))
+    cells = 2 if work.rehearse else 5
+    budget = NasBudget.alike(
+        search_epochs=search[0],
+        search_images=search[1],
+        search_channels=8,
+        search_cells=cells,
+        channels=8,
+        cells=cells,
+        supernet=settings,
+        bonsai=settings,
+    )
+    plan = NasPlan(tuple(methods), RECIPE, budget, epochs=epochs, together=True, learning_curve=True)
+    measure_plan(work, plan, name)
+
+
+def measure_plan(work: Work, plan: NasPlan, name: str) -> None:
     @contextmanager
     def bar(title: str, epochs: int) -> Iterator[OnEpoch]:
         yield work.report(f"{title} of {epochs} epochs")
@@ -135,12 +161,21 @@ def search_by_preset(
 JOBS: dict[str, Callable[[Work], None]] = {
     "densenet-cifartile": partial(train_cnn, model="densenet161", name="cifartile"),
     "convnext-cifartile": partial(train_cnn, model="convnext-base", name="cifartile"),
+    "nas-cifartile": partial(search_by_budget, methods=("pc-darts", "drnas", "bonsai-net"), name="cifartile"),
+    "pc-darts-language": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="language"),
     "pc-darts-addnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="addnist"),
     "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),
-    "pc-darts-language": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="language"),
     "pc-darts-multnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="multnist"),
     "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract"),
 }
+
+
+def start_with_stopped_searches(state: Path) -> None:
+    """Copy checkpoints into a state that lacks them."""
+    (state / "checkpoints").mkdir(parents=True, exist_ok=True)
+    for path in (STOPPED / "checkpoints").glob("*"):
+        if not (state / "checkpoints" / path.name).exists():
+            shutil.copy(path, state / "checkpoints")
 
 
 def take_along(state: Path, megabytes: float) -> None:
@@ -174,6 +209,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("\n".join(JOBS))
         return
     options.state.mkdir(parents=True, exist_ok=True)
+    if not options.rehearse:
+        start_with_stopped_searches(options.state)
     deadline = time.monotonic() + options.seconds
     work = Work(options.sources, options.state, options.device, deadline, options.rehearse)
     try:

@@ -168,9 +168,10 @@ def print_suite_report(
     """Write the page over several benchmarks, and print the standings. ``centre`` is what curves show of all seeds."""
     import numpy as np
 
+    from nasbed.drawing.number_texts import count_text
     from nasbed.reports.suite.page import write_suite_report
     from nasbed.reports.suite.tables import standings_rows
-    from nasbed.reports.suite.words import NORMALISED, count_text, lead, remarks_of, suite_verdict
+    from nasbed.reports.suite.words import NORMALISED, lead, remarks_of, suite_verdict
 
     summary = write_suite_report(out, runs, rng=np.random.default_rng(0), formats=formats, centre=centre)
     typer.echo(f"{standings_rows(summary).text()}\n\n{lead(summary)} {suite_verdict(summary)}")

@@ -12,6 +12,15 @@ SHORT_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), *SHORT_UNITS)
 
 
+def count_text(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> count_text(1, "method"), count_text(3, "method")
+    ('1 method', '3 methods')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def digits(value: float, count: int = 4) -> str:
     """A number with this many significant digits, a dash for a missing one.
 

@@ -12,6 +12,7 @@ from nasbed.core.errors import InvalidOption, UnknownName
 from nasbed.core.presentation.data_frames import data_frame
 from nasbed.core.status import STATUSES
 from nasbed.drawing.notebooks import NotebookCard
+from nasbed.drawing.number_texts import count_text
 from nasbed.drawing.palette import looks
 from nasbed.evaluation.summary import ComparisonSummary
 from nasbed.evaluation.trajectories import Centre, incumbent_index
@@ -79,7 +80,7 @@ def runs_html(runs: Runs) -> str:
     facts = {
         "benchmark": f"{setup.benchmark}, space {setup.space}",
         "objective": f"{setup.objective.direction} {setup.objective.key}",
-        "budget": f"{setup.budget} a run, {setup.workers} worker{'' if setup.workers == 1 else 's'}",
+        "budget": f"{setup.budget} a run, {count_text(setup.workers, 'worker')}",
         "evaluations": sum(len(run) for run in runs.runs),
     }
     return NotebookCard(

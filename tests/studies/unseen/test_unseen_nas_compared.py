@@ -135,5 +135,5 @@ def test_searches_of_more_epochs_count_and_others_are_noted() -> None:
     study = unseen_study([FOUND, less, replace(less, seed=1)])
     assert study.cells["addnist", "pc-darts"].mean == 95.0
     assert study.notes == (
-        "pc-darts on addnist, 64 epochs after 5 of search, 2 seeds: of another setting than what is shown",
+        "pc-darts on addnist, 64 epochs after 5 of search, 2 trainings: of another setting than what is shown",
     )

@@ -50,7 +50,9 @@ def test_outcome_says_what_is_far_what_is_short_and_what_is_missing() -> None:
     assert f"difference is {sum(map(abs, distances)) / 3:.2f} points" in text and "do not count: resnet18-kit" in text
     kit_alone = "\n".join(outcome(unseen_study(RESULTS[2:])))
     assert "3 of the 96 accuracies" in kit_alone and "2 of 3 are within 3.\n" in kit_alone
-    assert far_lines(unseen_study(RESULTS)) == ["resnet18-kit, points from the published: +4.42 on AddNIST (1 seed)."]
+    assert far_lines(unseen_study(RESULTS)) == [
+        "resnet18-kit, points from the published: +4.42 on AddNIST (1 training)."
+    ]
     assert "500 + 100 + 100 images, the paper has 45 000 + 15 000 + 10 000" in text
     assert "not measured on any dataset: AlexNet, VGG16" in text and "some of these had 4" in text
 

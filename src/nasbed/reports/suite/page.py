@@ -20,7 +20,7 @@ from nasbed.drawing.blocks import (
 )
 from nasbed.drawing.figures import save_figures
 from nasbed.drawing.marks import Chart
-from nasbed.drawing.number_texts import short
+from nasbed.drawing.number_texts import count_text, short
 from nasbed.drawing.page import Section, write_numbers, write_page
 from nasbed.drawing.palette import LineStyle, looks
 from nasbed.evaluation.suite.suite_summary import SuiteSummary, summarise_suite
@@ -90,7 +90,7 @@ def _standings_section(summary: SuiteSummary, styles: Mapping[str, LineStyle]) -
     remarks = words.remarks_of(summary)
     blocks: list[PageBlock] = [suite_standings(summary, styles), Paragraph(CAPTION, "caption")]
     if remarks:
-        heading = f"{words.count_text(len(remarks), 'remark')} on these numbers"
+        heading = f"{count_text(len(remarks), 'remark')} on these numbers"
         blocks.append(Details(heading, tuple(Paragraph(remark, "note") for remark in remarks)))
     text = f"{words.lead(summary)} {words.suite_verdict(summary)}"
     return Section("Who wins", {}, text=text, blocks=blocks)

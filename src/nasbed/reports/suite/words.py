@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from nasbed.drawing.number_texts import MISSING, listed, short
+from nasbed.drawing.number_texts import MISSING, count_text, listed, short
 from nasbed.evaluation.suite.suite_summary import ROPE, SuiteSummary
 from nasbed.evaluation.summary import LEVEL
 
@@ -13,15 +13,6 @@ NORMALISED = (
     "Normalised regret is the regret divided by the median regret of 1 000 random architectures of the benchmark's "
     "space: 0 is the best architecture, 1 a random one"
 )
-
-
-def count_text(count: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> count_text(1, "method"), count_text(3, "method")
-    ('1 method', '3 methods')
-    """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def record_text(record: tuple[int, int, int]) -> str:

@@ -16,7 +16,7 @@ from nasbed.drawing.blocks import Paragraph, figure, table_block
 from nasbed.drawing.figures import write_report
 from nasbed.drawing.marks import Chart, inline
 from nasbed.drawing.number_tables import NumberTable
-from nasbed.drawing.number_texts import fixed, spanned
+from nasbed.drawing.number_texts import count_text, fixed, spanned
 from nasbed.drawing.page import Section
 from nasbed.drawing.palette import COLOURS, FAINT
 from nasbed.studies.common_recipe.study import CommonRecipeStudy
@@ -157,8 +157,8 @@ def write_common_recipe_report(study: CommonRecipeStudy, folder: Path, *, format
     """Write ``report.html``, ``numbers.json``, ``recipe.toml`` with H†, and ``figures/`` into a folder."""
     facts: dict[str, object] = {
         "architectures": f"{len(study.architectures)} random ones of {study.space}; the paper took 50",
-        "trainings": f"{study.accuracies.size * study.seeds}: {len(study.settings)} settings, {study.seeds} seed"
-        f"{'' if study.seeds == 1 else 's'}, {study.epochs} epochs on {study.dataset}",
+        "trainings": f"{study.accuracies.size * study.seeds}: {len(study.settings)} settings, "
+        f"{count_text(study.seeds, 'seed')}, {study.epochs} epochs on {study.dataset}",
         "recipe": f"{study.base.name}, whose other fields stay the same",
         "test accuracy with H†": f"{study.test_accuracy:.2f} % on average",
         "recipe with H†": f"{RECIPE_FILE}: nasbed train … --recipe {RECIPE_FILE}",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from nasbed.drawing.number_texts import count_text
 from nasbed.experiments.unseen.budget import random_method
 from nasbed.experiments.unseen.results import Setting, UnseenResult
 
@@ -88,8 +89,8 @@ def chance_comparisons(results: Sequence[UnseenResult]) -> list[ChanceComparison
 
 def comparison_text(comparison: ChanceComparison, dataset: str) -> str:
     """One comparison in words."""
-    search = f"{_count_text(comparison.search_epochs, 'epoch')} of search with seed {comparison.search_seed}"
-    trainings = f"{_count_text(len(comparison.accuracies), 'training')} of {_count_text(comparison.epochs, 'epoch')}"
+    search = f"{count_text(comparison.search_epochs, 'epoch')} of search with seed {comparison.search_seed}"
+    trainings = f"{count_text(len(comparison.accuracies), 'training')} of {count_text(comparison.epochs, 'epoch')}"
     result = f"{dataset}, {comparison.model}, {search}: {spread(comparison.accuracies)} % over {trainings}"
     if comparison.difference is None:
         return f"{result}; no random architecture was trained alike: measure {random_method(comparison.space)}."
@@ -98,7 +99,7 @@ def comparison_text(comparison: ChanceComparison, dataset: str) -> str:
     side = "above" if comparison.difference >= 0 else "below"
     equal = f" and equals {comparison.equalled}" if comparison.equalled else ""
     return (
-        f"{result}; {_count_text(count, 'random architecture')}: {spread(by_chance)} %{between}. It is "
+        f"{result}; {count_text(count, 'random architecture')}: {spread(by_chance)} %{between}. It is "
         f"{abs(comparison.difference):.2f} points {side} {'their mean' if count > 1 else 'that'}; it beats "
         f"{comparison.beaten} of {count}{equal}{_luck(comparison)}."
     )
@@ -126,7 +127,7 @@ def summary_lines(comparisons: Sequence[ChanceComparison]) -> list[str]:
     by_luck = sum(1 / (len(comparison.by_chance) + 1) for comparison in usable)
     are = "is" if above == 1 else "are"
     return [
-        f"Of {_count_text(len(usable), 'found architecture')} {above} {are} above the mean of the random ones, and "
+        f"Of {count_text(len(usable), 'found architecture')} {above} {are} above the mean of the random ones, and "
         f"{first} above all of them; {by_luck:.1f} are expected by luck alone. No difference was tested for "
         "significance."
     ]
@@ -135,7 +136,3 @@ def summary_lines(comparisons: Sequence[ChanceComparison]) -> list[str]:
 def spread(values: Sequence[float]) -> str:
     """The mean, and the standard deviation of several values."""
     return f"{fmean(values):.2f}" + (f" ± {stdev(values):.2f}" if len(values) > 1 else "")
-
-
-def _count_text(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

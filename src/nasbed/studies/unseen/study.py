@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from nasbed.core.errors import InvalidOption
+from nasbed.drawing.number_texts import count_text
 from nasbed.experiments.unseen.budget import random_method
 from nasbed.experiments.unseen.published import METHODS, PublishedTables, published
 from nasbed.experiments.unseen.results import Setting, UnseenResult
@@ -154,13 +155,14 @@ def unseen_study(
             group, rival = rival or [], group
             selection[key] = rival
         if group:
-            notes.append(f"{_setting_name(group[0])}, {_seed_count(len(group))}: of another setting than what is shown")
+            trainings = count_text(len(group), "training")
+            notes.append(f"{_setting_name(group[0])}, {trainings}: of another setting than what is shown")
     cells = {}
     for key, group in selection.items():
         converged = [result for result in group if result.test_accuracy is not None]
         values = [result.test_accuracy for result in converged if result.test_accuracy is not None]
         if not values:
-            notes.append(f"{_setting_name(group[0])}: diverged with every seed, {_seed_count(len(group))}")
+            notes.append(f"{_setting_name(group[0])}: diverged, {count_text(len(group), 'training')}")
             continue
         cells[key] = ResultCell(
             dataset=key[0],
@@ -213,7 +215,3 @@ def _setting_name(result: UnseenResult) -> str:
 def _seed_names(result: UnseenResult) -> str:
     search = f"search seed {result.search_seed}, " if result.search_seed is not None else ""
     return f"{search}seed {result.seed}"
-
-
-def _seed_count(count: int) -> str:
-    return f"{count} seed{'s' if count > 1 else ''}"

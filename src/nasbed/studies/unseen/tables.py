@@ -7,7 +7,7 @@ from typing import Any
 
 from nasbed.core.json_values import plain
 from nasbed.drawing.number_tables import NumberTable
-from nasbed.drawing.number_texts import MISSING
+from nasbed.drawing.number_texts import MISSING, count_text
 from nasbed.experiments.unseen.budget import random_method
 from nasbed.experiments.unseen.preset_text import preset_text
 from nasbed.experiments.unseen.published import Table as Accuracies
@@ -139,7 +139,8 @@ def far_lines(study: UnseenStudy) -> list[str]:
     large = [cell for cell in study.cells.values() if cell.difference is not None and cell.large]
     by_model: dict[str, list[str]] = {}
     for cell in sorted(large, key=lambda cell: -abs(cell.difference or 0.0)):
-        text = f"{cell.difference:+.2f} on {study.paper.datasets[cell.dataset]} ({_count_text(cell)})"
+        trainings = count_text(len(cell.seeds), "training")
+        text = f"{cell.difference:+.2f} on {study.paper.datasets[cell.dataset]} ({trainings})"
         by_model.setdefault(cell.model, []).append(text)
     return [f"{model}, points from the published: {', '.join(texts)}." for model, texts in by_model.items()]
 
@@ -313,9 +314,4 @@ def _parts(counts: Sequence[int]) -> str:
 
 
 def _cell_name(study: UnseenStudy, cell: ResultCell) -> str:
-    return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({_count_text(cell)})"
-
-
-def _count_text(cell: ResultCell) -> str:
-    count, unit = len(cell.seeds), "training" if cell.search else "seed"
-    return f"{count} {unit}{'s' if count > 1 else ''}"
+    return f"{cell.model} on {study.paper.datasets[cell.dataset]} ({count_text(len(cell.seeds), 'training')})"

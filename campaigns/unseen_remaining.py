@@ -1,6 +1,6 @@
 """Measure accuracies of tables 1 and 2 on unseen datasets that nasbed lacks, the most wanted first.
 
-    python campaigns/unseen_remaining.py SOURCES STATE [--seconds 540] [--jobs NAME ...] [--device cuda]
+    python campaigns/unseen_remaining.py SOURCES STATE [--seconds 540] [--jobs NAME ...] [--at-once 3] [--device cuda]
     python campaigns/unseen_remaining.py --list
 
 SOURCES has the folders mnist, wordlists, cifar10 and pgn with the files that ``nasbed data make`` takes. A job needs
@@ -9,7 +9,8 @@ starts with the searches that were stopped, in ``campaigns/unseen-remaining``.
 
 After ``--seconds`` it stops at the end of an epoch, for machines that are lent for minutes. Then
 ``STATE/take-along.tar`` has results, searches and the checkpoints that fit. Unpacked in the STATE of another machine,
-it resumes there.
+it resumes there. ``--at-once 3`` runs three jobs at a time, which share a GPU by NVIDIA's MPS if that runs; CNNs have
+priority, since their checkpoints are too large to be packed.
 
 Needs torch, numpy and scipy alone, for CNNs also torchvision, for games also chess, and PYTHONPATH=src.
 ``--rehearse`` runs every job small, on digits.
@@ -18,10 +19,13 @@ Needs torch, numpy and scipy alone, for CNNs also torchvision, for games also ch
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
+import subprocess
+import sys
 import tarfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -72,15 +76,16 @@ class Work:
         return self.state / "results.jsonl"
 
     def dataset(self, name: str) -> Dataset:
-        """The dataset, made from its sources by the first job that needs it."""
-        if self.rehearse:
-            return open_dataset("digits")
+        return open_dataset("digits" if self.rehearse else str(self.dataset_folder(name)))
+
+    def dataset_folder(self, name: str) -> Path:
+        """The folder of a dataset, made from its sources by the first job that needs it."""
         unseen = UNSEEN.get(name)()
         folder = self.state / "datasets" / unseen.title
         if not folder.exists():
             made = unseen.make(self.sources / FOLDERS[name], seed=0, progress=lambda *_: None)
             write_unseen(unseen, made, folder, seed=0, progress=lambda *_: None)
-        return open_dataset(str(folder))
+        return folder
 
     def report(self, title: str) -> OnEpoch:
         """Prints the end of an epoch, and raises if it is too late for another one like it."""
@@ -158,7 +163,7 @@ def measure_plan(work: Work, plan: NasPlan, name: str) -> None:
     measure([work.dataset(name)], plan, work.results, **folders, device=work.device, bar=bar)
 
 
-JOBS: dict[str, Callable[[Work], None]] = {
+JOBS: dict[str, partial[None]] = {
     "densenet-cifartile": partial(train_cnn, model="densenet161", name="cifartile"),
     "convnext-cifartile": partial(train_cnn, model="convnext-base", name="cifartile"),
     "nas-cifartile": partial(search_by_budget, methods=("pc-darts", "drnas", "bonsai-net"), name="cifartile"),
@@ -168,6 +173,48 @@ JOBS: dict[str, Callable[[Work], None]] = {
     "pc-darts-multnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="multnist"),
     "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract"),
 }
+
+
+def run_jobs(work: Work, names: Sequence[str]) -> None:
+    """One job after another, until the time is over."""
+    for name in names:
+        try:
+            JOBS[name](work)
+        except TimeIsOver:
+            print(f"{name}: stopped, the same command resumes", flush=True)
+            return
+        print(f"{name}: done", flush=True)
+
+
+def run_at_once(work: Work, names: Sequence[str], count: int) -> None:
+    """So many jobs at a time, each in a process of its own. Raises SystemExit if one fails."""
+    waiting, running, failed = list(names), dict[str, subprocess.Popen[bytes]](), []
+    while waiting or running:
+        if time.monotonic() > work.deadline:
+            waiting.clear()
+        while waiting and len(running) < count:
+            name = waiting.pop(0)
+            running[name] = start_process(work, name)
+        time.sleep(0.1)
+        for name, process in list(running.items()):
+            if process.poll() is not None:
+                del running[name]
+                failed += [name] if process.returncode else []
+    if failed:
+        raise SystemExit(f"failed, see above: {', '.join(failed)}")
+
+
+def start_process(work: Work, name: str) -> subprocess.Popen[bytes]:
+    """Run a job alone, with the script's own command. Two jobs must not make one dataset, so it is made before."""
+    if not work.rehearse:
+        work.dataset_folder(JOBS[name].keywords["name"])
+    is_cnn = JOBS[name].func is train_cnn
+    seconds = max(0.0, work.deadline - time.monotonic())
+    options = ["--jobs", name, "--seconds", str(seconds), "--device", work.device, "--megabytes", "0"]
+    return subprocess.Popen(
+        [sys.executable, __file__, str(work.sources), str(work.state), *options, *["--rehearse"] * work.rehearse],
+        env=os.environ | {"CUDA_MPS_CLIENT_PRIORITY": "0" if is_cnn else "1"},
+    )
 
 
 def start_with_stopped_searches(state: Path) -> None:
@@ -200,7 +247,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("state", type=Path, nargs="?", default=Path("build/unseen-remaining"))
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS), metavar="NAME", help="by default all")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop at the end of an epoch after so many")
-    parser.add_argument("--megabytes", type=float, default=15.0, help="the most that is packed for another machine")
+    parser.add_argument("--at-once", type=int, default=1, metavar="N", help="jobs at a time, each in a process")
+    parser.add_argument(
+        "--megabytes", type=float, default=15.0, help="the most that is packed for another machine; 0 packs nothing"
+    )
     parser.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda or cuda:1")
     parser.add_argument("--rehearse", action="store_true", help="every job small, on digits")
     parser.add_argument("--list", action="store_true", help="print the jobs and end")
@@ -214,13 +264,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     deadline = time.monotonic() + options.seconds
     work = Work(options.sources, options.state, options.device, deadline, options.rehearse)
     try:
-        for name in options.jobs:
-            JOBS[name](work)
-            print(f"{name}: done", flush=True)
-    except TimeIsOver:
-        print(f"{name}: stopped, the same command resumes", flush=True)
+        if options.at_once > 1:
+            run_at_once(work, options.jobs, options.at_once)
+        else:
+            run_jobs(work, options.jobs)
     finally:
-        take_along(options.state, options.megabytes)
+        if options.megabytes:
+            take_along(options.state, options.megabytes)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,23 @@ def test_unseen_remaining_stops_after_an_epoch_and_packs_what_resumes(
         assert models == [("pc-darts", ["1", "2"]), ("rs-darts", ["1", "2"])]
 
 
+def test_unseen_remaining_runs_jobs_at_once_and_names_those_that_fail(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], thorough: bool
+) -> None:
+    options = ["--rehearse", "--device", "cpu", "--at-once", "2", "--jobs", "pc-darts-language", "gdas-chesseract"]
+    MAIN(["none", str(tmp_path), *options, "--seconds", "0"])
+    assert capfd.readouterr().out == "", "no job starts after its time"
+    MAIN(["none", str(tmp_path), *options, "--seconds", "1"])
+    printed = capfd.readouterr().out
+    assert all(f"digits, {method} 0: search of 2 epochs, epoch 1" in printed for method in ("pc-darts", "gdas"))
+    with tarfile.open(tmp_path / "take-along.tar") as archive:
+        assert len([name for name in archive.getnames() if "-search-" in name]) == 2
+    if thorough:
+        (tmp_path / "results.jsonl").write_text("no result")
+        with pytest.raises(SystemExit, match=r"^failed, see above: .*gdas-chesseract"):
+            MAIN(["none", str(tmp_path), *options, "--seconds", "1000"])
+
+
 def test_unseen_remaining_leaves_what_is_too_large(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = tmp_path / "state"
     (state / "checkpoints").mkdir(parents=True)

@@ -58,7 +58,7 @@ def bundled_outputs(operations: Sequence[nn.Module], node: NodeMaps) -> list[Ten
     """What each of several operations of one kind makes of the same maps, with its own weights.
 
     ReLU, convolutions and batch normalisations in a row are computed together, others one by one. One operation is a
-    bundle too, since convolutions of bundles have faster kernels on a GPU.
+    bundle too, since convolutions of bundles have kernels of our own on a GPU.
     """
     rows = [list(operation) for operation in operations if isinstance(operation, nn.Sequential)]
     if len(rows) != len(operations) or not all(map(_is_known, rows[0])):

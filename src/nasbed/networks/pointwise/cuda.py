@@ -1,6 +1,6 @@
 """Grouped convolutions of one pixel on a GPU, for maps whose channels are last in memory, by Triton kernels of our own.
 
-torch computes the groups one after another, in a dozen kernels each. Supernets have hundreds of such convolutions in a
+torch computes the groups one after another, in several kernels each. Supernets have hundreds of such convolutions in a
 step (``python benchmarks/supernets.py``).
 """
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from nasbed.networks.depthwise.cuda import LARGEST, compiles_kernels
 
 MOST_CHANNELS = 64
-"""The most channels of a group. Torch is as fast where there are more."""
+"""The most channels of a group; torch's kernels are made for more."""
 VALUES = 4_096
 """The places of a program times the weights of a group, where these are multiplied without matrix units."""
 PLACES = 64
@@ -41,7 +41,8 @@ def cuda_pointwise_convolution(maps: Tensor, weight: Tensor, *, groups: int) -> 
     """What ``torch.nn.functional.conv2d(maps, weight, groups=groups)`` computes with kernels of one pixel, on maps for
     which :func:`suits_pointwise_kernels`.
 
-    Groups of 16 channels or more are rounded as torch rounds convolutions, by ``torch.backends.cudnn.allow_tf32``.
+    Factors in groups of more than 8 channels are rounded as torch rounds those of convolutions, by
+    ``torch.backends.cudnn.allow_tf32``.
     """
     result: Tensor = _CudaPointwise.apply(maps, weight, groups)  # type: ignore[no-untyped-call]
     return result
@@ -54,8 +55,8 @@ class _Block(NamedTuple):
     read: int
     written: int
 
-    def constants(self, values: int) -> dict[str, Any]:
-        """The constants of the kernels, with so many places times weights in a program."""
+    def constants(self) -> dict[str, Any]:
+        """The constants of the kernels."""
         import triton
 
         read, written = triton.next_power_of_2(self.read), triton.next_power_of_2(self.written)
@@ -63,7 +64,7 @@ class _Block(NamedTuple):
         return {
             "READ": self.read,
             "WRITTEN": self.written,
-            "BM": PLACES if has_units else max(1, values // (read * written)),
+            "BM": PLACES if has_units else max(1, VALUES // (read * written)),
             "BR": read,
             "BW": written,
             "PRECISION": "tf32" if torch.backends.cudnn.allow_tf32 else "ieee",
@@ -104,7 +105,7 @@ def _products(source: Tensor, weight: Tensor, block: _Block, *, strides: tuple[i
     from nasbed.networks.pointwise.triton_kernels import products
 
     images, _, height, width = source.shape
-    places, constants = images * height * width, block.constants(VALUES)
+    places, constants = images * height * width, block.constants()
     result = source.new_empty((images, height, width, block.groups * block.written)).permute(0, 3, 1, 2)
     grid = (triton.cdiv(places, constants["BM"]), block.groups)
     with torch.cuda.device_of(source):  # type: ignore[no-untyped-call]
@@ -119,7 +120,7 @@ def _weight_gradient(slopes: Tensor, maps: Tensor, block: _Block) -> Tensor:
     from nasbed.networks.pointwise.triton_kernels import backward_weights
 
     images, _, height, width = maps.shape
-    places, constants = images * height * width, block.constants(VALUES)
+    places, constants = images * height * width, block.constants()
     together = constants["BM"]
     chunks = max(1, min(triton.cdiv(PROGRAMS, block.groups), triton.cdiv(places, 4 * together)))
     per_chunk = triton.cdiv(triton.cdiv(places, chunks), together) * together

@@ -146,6 +146,13 @@ def test_nas_on_unseen_data_has_gutenberg_and_multnist() -> None:
         for model, random in (("pc-darts", "rs-darts"), ("drnas", "rs-darts"), ("bonsai-net", "rs-bonsai"))
     ]
     shipped = [result for path in (embedded_home() / "results").glob("*.jsonl") for result in read_results([path])]
+    (tile,) = read_results([embedded_home() / "results" / "unseen-nas-cifartile.jsonl"])
+    twin = next(result for result in shipped if (result.dataset, result.model) == ("multnist", "rs-bonsai"))
+    assert (tile.architecture, tile.search, tile.recipe) == (twin.architecture, twin.search, twin.recipe)
+    published_accuracy = published().accuracy("cifartile", "rs-bonsai") or 0.0
+    assert f"`rs-bonsai` reaches {tile.test_accuracy:.2f} %. The paper has {published_accuracy:.2f}," in FINDING
+    assert published_accuracy < 25 < (tile.test_accuracy or 0.0)
+    assert f"{tile.train_time_s / 60:.0f} minutes. The training loss ends at {tile.train_loss:.2f} nats" in FINDING
     for dataset, is_better in {"addnist": True, "language": True, "chesseract": False}.items():
         values = [
             result.test_accuracy or 0.0

@@ -179,7 +179,9 @@ def measure_plan(work: Work, plan: NasPlan, name: str) -> None:
 JOBS: dict[str, partial[None]] = {
     "densenet-cifartile": partial(train_cnn, model="densenet161", name="cifartile"),
     "convnext-cifartile": partial(train_cnn, model="convnext-base", name="cifartile"),
-    "nas-cifartile": partial(search_by_budget, methods=("pc-darts", "drnas", "bonsai-net"), name="cifartile"),
+    "nas-cifartile": partial(
+        search_by_budget, methods=("pc-darts", "drnas", "rs-darts", "bonsai-net"), name="cifartile"
+    ),
     "pc-darts-language": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="language"),
     "pc-darts-addnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="addnist"),
     "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),

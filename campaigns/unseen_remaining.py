@@ -207,17 +207,21 @@ def run_jobs(work: Work, names: Sequence[str]) -> None:
 def run_at_once(work: Work, names: Sequence[str], count: int) -> None:
     """So many jobs at a time, each in a process of its own. Raises SystemExit if one fails."""
     waiting, running, failed = list(names), dict[str, subprocess.Popen[bytes]](), []
-    while waiting or running:
-        if time.monotonic() > work.deadline:
-            waiting.clear()
-        while waiting and len(running) < count:
-            name = waiting.pop(0)
-            running[name] = start_process(work, name)
-        time.sleep(0.1)
-        for name, process in list(running.items()):
-            if process.poll() is not None:
-                del running[name]
-                failed += [name] if process.returncode else []
+    try:
+        while waiting or running:
+            if time.monotonic() > work.deadline:
+                waiting.clear()
+            while waiting and len(running) < count:
+                name = waiting.pop(0)
+                running[name] = start_process(work, name)
+            time.sleep(0.1)
+            for name, process in list(running.items()):
+                if process.poll() is not None:
+                    del running[name]
+                    failed += [name] if process.returncode else []
+    finally:
+        for process in running.values():
+            process.wait()  # never killed: that would end others that share the GPU
     if failed:
         raise SystemExit(f"failed, see above: {', '.join(failed)}")
 

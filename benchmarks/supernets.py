@@ -1,11 +1,11 @@
 """The gradient of a supernet: candidates of several edges in the same kernels against one by one; in one run.
 
-    python benchmarks/supernets.py [--device cuda] [--batch 64] [--cells 5] [pc-darts:28 darts:16 ...]
+    python benchmarks/supernets.py [--device cuda] [--batch 64] [--cells 5] [--ways WAY ...] [pc-darts:28 darts:16 ...]
 
 A step is the loss of a batch and its gradient by the weights and by the mixing, on a GPU from a recording. Ways to
 compute it take turns, and the fastest of five steps counts. On a GPU candidates one by one have their channels first in
 memory, and there are three ways more: bundled with channels first, with torch's own depthwise convolutions, and with
-torch's own convolutions of one pixel.
+torch's own convolutions of one pixel. ``--ways`` compares some of them with the first that it names.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from nasbed.training.recipe import Recipe
 
 PARTIAL = {"darts": 1, "pc-darts": 4}
 CASES = ("darts:8", "pc-darts:8", "darts:16", "pc-darts:16")
+CPU_WAYS = ("one by one", "bundled")
+GPU_WAYS = ("one by one", "channels first", "torch's depthwise", "torch's pointwise", "bundled")
 REPEATS = 5
 RECIPE = Recipe(name="supernet", epochs=(1,), batch=64, learning_rate=0.1)
 
@@ -80,7 +82,7 @@ def seconds(step: Step, device: torch.device) -> float:
 
 
 def compare(name: str, side: int, options: argparse.Namespace, device: torch.device) -> None:
-    """Print the time of each way, and how many times faster it is than one by one."""
+    """Print the time of each way, and how many times faster it is than the first."""
     space = SEARCHED_SPACES.get("darts")
     cells, partial = space.cells(with_none=True), PARTIAL[name]
     size = SupernetSize(options.channels, options.cells, (3, side, side), 10)
@@ -89,11 +91,7 @@ def compare(name: str, side: int, options: argparse.Namespace, device: torch.dev
         mixing.append(torch.full(cells.shape[:2], 0.3, device=device).requires_grad_())
     images = torch.randn(options.batch, 3, side, side, device=device)
     inputs = [images, torch.arange(options.batch, device=device) % 10, *mixing]
-    ways = (
-        ("one by one", "bundled")
-        if device.type == "cpu"
-        else ("one by one", "channels first", "torch's depthwise", "torch's pointwise", "bundled")
-    )
+    ways = options.ways or (CPU_WAYS if device.type == "cpu" else GPU_WAYS)
     steps = {}
     for way in ways:
         with computing(way):
@@ -104,7 +102,7 @@ def compare(name: str, side: int, options: argparse.Namespace, device: torch.dev
             with computing(way):
                 times[way].append(seconds(step, device))
     for way in ways:
-        fastest, baseline = min(times[way]), min(times["one by one"])
+        fastest, baseline = min(times[way]), min(times[ways[0]])
         print(f"{name}, {side}x{side}: {way:<18} {1e3 * fastest:8.1f} ms {baseline / fastest:6.2f}x", flush=True)
 
 
@@ -115,6 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--channels", type=int, default=16)
     parser.add_argument("--cells", type=int, default=5)
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--ways", nargs="+", choices=GPU_WAYS, help="all by default")
     options = parser.parse_args(arguments)
     device = chosen_device(options.device)
     where = torch.cuda.get_device_name(device) if device.type == "cuda" else "one core of a CPU"

@@ -1,25 +1,23 @@
-"""Measure accuracies of tables 1 and 2 on unseen datasets that nasbed lacks, the most wanted first.
+"""Measure accuracies of table 2 on unseen datasets that nasbed lacks, the most wanted first.
 
     python campaigns/unseen_remaining.py SOURCES STATE [--seconds 540] [--jobs NAME ...] [--at-once 3] [--device cuda]
     python campaigns/unseen_remaining.py --list
 
 SOURCES has the folders mnist, wordlists, cifar10 and pgn with the files that ``nasbed data make`` takes. A job needs
 only its own. STATE keeps datasets, searches, checkpoints and ``results.jsonl``. The same command resumes. A new STATE
-starts with the searches that were stopped, in ``campaigns/unseen-remaining``.
+starts with what is in ``campaigns/unseen-remaining``: searches, and trainings that were stopped.
 
 After ``--seconds`` it stops at the end of an epoch, for machines that are lent for minutes. Then
 ``STATE/take-along.tar`` has results, searches and the checkpoints that fit. Unpacked in the STATE of another machine,
-it resumes there. ``--at-once 3`` runs three jobs at a time, which share a GPU by NVIDIA's MPS if that runs; CNNs have
-priority, since their checkpoints are too large to be packed.
+it resumes there. ``--at-once 3`` runs three jobs at a time, which share a GPU by NVIDIA's MPS if that runs.
 
-Needs torch, numpy and scipy alone, for CNNs also torchvision, for games also chess, and PYTHONPATH=src.
+Needs torch, numpy and scipy alone, for games also chess, and PYTHONPATH=src.
 ``--rehearse`` runs every job small, on digits.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
@@ -36,14 +34,11 @@ from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.opening import open_dataset
 from nasbed.datasets.unseen import UNSEEN
 from nasbed.datasets.unseen.export import write_unseen
-from nasbed.experiments.unseen.baseline import measured_baseline
 from nasbed.experiments.unseen.budget import NasBudget
 from nasbed.experiments.unseen.presets import PresetChoice
-from nasbed.experiments.unseen.results import ResultsFile, append_result
 from nasbed.experiments.unseen.runs import NasPlan, measure
 from nasbed.experiments.unseen.search import OnEpoch
 from nasbed.training import load_recipe
-from nasbed.training.outcome import EpochEnd
 
 FOLDERS = {
     "addnist": "mnist",
@@ -54,7 +49,7 @@ FOLDERS = {
 }
 RECIPE = load_recipe("unseen")
 STOPPED = Path(__file__).with_name("unseen-remaining")
-"""Checkpoints of searches that did not end in their minutes."""
+"""What jobs have done that did not end in their minutes: records of searches, and checkpoints."""
 
 
 class TimeIsOver(Exception):
@@ -100,24 +95,6 @@ class Work:
             start = now
 
         return on_epoch
-
-
-def train_cnn(work: Work, model: str, name: str) -> None:
-    """A cell of table 1."""
-    dataset = work.dataset(name)
-    if any(result.model == model and result.dataset == dataset.name for result in ResultsFile(work.results).results):
-        return
-    report = work.report(f"{model} on {dataset.name}")
-
-    def on_epoch(end: EpochEnd) -> None:
-        report(end.done, f"loss {end.loss:.3f}, validation {end.validation_accuracy or 0:.2f} %")
-
-    checkpoint = work.state / "checkpoints" / f"{model}-{dataset.name}.pt"
-    epochs = 1 if work.rehearse else None
-    result = measured_baseline(
-        model, dataset, RECIPE, checkpoint=checkpoint, progress=on_epoch, epochs=epochs, device=work.device
-    )
-    append_result(work.results, result)
 
 
 def search_by_preset(
@@ -177,12 +154,9 @@ def measure_plan(work: Work, plan: NasPlan, name: str) -> None:
 
 
 JOBS: dict[str, partial[None]] = {
-    "densenet-cifartile": partial(train_cnn, model="densenet161", name="cifartile"),
-    "convnext-cifartile": partial(train_cnn, model="convnext-base", name="cifartile"),
     "nas-cifartile": partial(
         search_by_budget, methods=("pc-darts", "drnas", "rs-darts", "bonsai-net"), name="cifartile"
     ),
-    "pc-darts-language": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="language"),
     "pc-darts-addnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="addnist"),
     "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),
     "pc-darts-multnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="multnist"),
@@ -230,21 +204,20 @@ def start_process(work: Work, name: str) -> subprocess.Popen[bytes]:
     """Run a job alone, with the script's own command. Two jobs must not make one dataset, so it is made before."""
     if not work.rehearse:
         work.dataset_folder(JOBS[name].keywords["name"])
-    is_cnn = JOBS[name].func is train_cnn
     seconds = max(0.0, work.deadline - time.monotonic())
     options = ["--jobs", name, "--seconds", str(seconds), "--device", work.device, "--megabytes", "0"]
     return subprocess.Popen(
-        [sys.executable, __file__, str(work.sources), str(work.state), *options, *["--rehearse"] * work.rehearse],
-        env=os.environ | {"CUDA_MPS_CLIENT_PRIORITY": "0" if is_cnn else "1"},
+        [sys.executable, __file__, str(work.sources), str(work.state), *options, *["--rehearse"] * work.rehearse]
     )
 
 
-def start_with_stopped_searches(state: Path) -> None:
-    """Copy checkpoints into a state that lacks them."""
-    (state / "checkpoints").mkdir(parents=True, exist_ok=True)
-    for path in (STOPPED / "checkpoints").glob("*"):
-        if not (state / "checkpoints" / path.name).exists():
-            shutil.copy(path, state / "checkpoints")
+def start_with_stopped_jobs(state: Path) -> None:
+    """Copy what they left into a state that lacks it."""
+    for path in (path for path in STOPPED.rglob("*") if path.is_file()):
+        own = state / path.relative_to(STOPPED)
+        if not own.exists():
+            own.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, own)
 
 
 def take_along(state: Path, megabytes: float) -> None:
@@ -282,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     options.state.mkdir(parents=True, exist_ok=True)
     if not options.rehearse:
-        start_with_stopped_searches(options.state)
+        start_with_stopped_jobs(options.state)
     deadline = time.monotonic() + options.seconds
     work = Work(options.sources, options.state, options.device, deadline, options.rehearse)
     try:

@@ -98,23 +98,16 @@ class Work:
 
 
 def search_by_preset(
-    work: Work,
-    methods: Sequence[str],
-    name: str,
-    *,
-    search_epochs: int | None = None,
-    channels: int | None = 16,
-    cells: int | None = 8,
+    work: Work, methods: Sequence[str], name: str, *, channels: int | None = 16, cells: int | None = 8
 ) -> None:
     """Cells of table 2: searches in their preset configuration. What they find is trained together.
 
     Args:
         work: Where.
         methods, name: The methods, and the dataset.
-        search_epochs: Epochs of a search, None for those of the preset.
         channels, cells: Of the networks that are trained, None for those of the preset.
     """
-    preset = PresetChoice("paper", recipe=RECIPE, search_epochs=search_epochs, channels=channels, cells=cells)
+    preset = PresetChoice("paper", recipe=RECIPE, channels=channels, cells=cells)
     epochs = None
     if work.rehearse:
         searches: dict[str, Any] = {"search_epochs": 2, "search_images": 256, "search_channels": 8, "search_cells": 2}
@@ -154,16 +147,18 @@ def measure_plan(work: Work, plan: NasPlan, name: str) -> None:
 
 
 JOBS: dict[str, partial[None]] = {
+    "pc-darts-addnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="addnist"),
     "nas-cifartile": partial(
         search_by_budget, methods=("pc-darts", "drnas", "rs-darts", "bonsai-net"), name="cifartile"
     ),
-    "pc-darts-addnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="addnist"),
+    "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract"),
+    "gdas-language": partial(search_by_preset, methods=("gdas",), name="language"),
+    "gdas-addnist": partial(search_by_preset, methods=("gdas",), name="addnist"),
+    "drnas-chesseract": partial(search_by_preset, methods=("drnas",), name="chesseract"),
+    "drnas-language": partial(search_by_preset, methods=("drnas",), name="language"),
+    "drnas-addnist": partial(search_by_preset, methods=("drnas",), name="addnist"),
     "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),
     "pc-darts-multnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="multnist"),
-    "drnas-chesseract": partial(search_by_preset, methods=("drnas",), name="chesseract", search_epochs=10),
-    "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract", search_epochs=50),
-    "drnas-language": partial(search_by_preset, methods=("drnas",), name="language", search_epochs=10),
-    "drnas-addnist": partial(search_by_preset, methods=("drnas",), name="addnist", search_epochs=10),
 }
 
 

@@ -109,7 +109,7 @@ def shipped_baselines() -> Mapping[str, PinnedBaseline]:
 
     They are the shipped results of one network, one number of epochs and one seed, so that more results change no zero.
     """
-    pinned = {digests.hash: digests for digests in map(pinned_digests, pinned_names()) if digests.hash}
+    pinned = {digests.hash: digests for digests in map(pinned_digests, pinned_names())}
     baselines = [
         PinnedBaseline(
             data_sha256=arrays_sha256(pinned[result.dataset_hash].arrays),

@@ -14,12 +14,12 @@ from nasbed.core.errors import UnknownName, nearest
 @dataclass(frozen=True, slots=True)
 class PinnedDigests:
     """The SHA-256 of the arrays' files by their names, for a seed and for sources with these digests. ``hash`` is that
-    of the dataset prepared from them, empty where it was not noted."""
+    of the dataset prepared from them."""
 
     seed: int
     sources: Mapping[str, str]
     arrays: Mapping[str, str]
-    hash: str = ""
+    hash: str
 
 
 def pinned_sources(name: str) -> Mapping[str, str]:

@@ -1,17 +1,18 @@
-"""Measure accuracies of table 2 on unseen datasets that nasbed lacks, the most wanted first.
+"""Measure accuracies on unseen datasets that nasbed lacks, the most wanted first: of table 2, and of CNNs on datasets
+by the authors' own scripts.
 
     python campaigns/unseen_remaining.py SOURCES STATE [--seconds 540] [--jobs NAME ...] [--at-once 3] [--device cuda]
     python campaigns/unseen_remaining.py --list
 
-SOURCES has the folders mnist, wordlists, cifar10 and pgn with the files that ``nasbed data make`` takes. A job needs
-only its own. STATE keeps datasets, searches, checkpoints and ``results.jsonl``. The same command resumes. A new STATE
-starts with what is in ``campaigns/unseen-remaining``: searches, and trainings that were stopped.
+SOURCES has the folders mnist, wordlists, gutenberg, cifar10 and pgn with the files that ``nasbed data make`` takes. A
+job needs only its own. STATE keeps datasets, searches, checkpoints and ``results.jsonl``. The same command resumes. A
+new STATE starts with what is in ``campaigns/unseen-remaining``: searches, and trainings that were stopped.
 
 After ``--seconds`` it stops at the end of an epoch, for machines that are lent for minutes. Then
 ``STATE/take-along.tar`` has results, searches and the checkpoints that fit. Unpacked in the STATE of another machine,
 it resumes there. ``--at-once 3`` runs three jobs at a time, which share a GPU by NVIDIA's MPS if that runs.
 
-Needs torch, numpy and scipy alone, for games also chess, and PYTHONPATH=src.
+Needs torch, numpy and scipy alone, for games also chess, for CNNs but ResNet-18 torchvision, and PYTHONPATH=src.
 ``--rehearse`` runs every job small, on digits.
 """
 
@@ -34,16 +35,20 @@ from nasbed.datasets.dataset import Dataset
 from nasbed.datasets.opening import open_dataset
 from nasbed.datasets.unseen import UNSEEN
 from nasbed.datasets.unseen.export import write_unseen
+from nasbed.experiments.unseen.baseline import measured_baseline
 from nasbed.experiments.unseen.budget import NasBudget
 from nasbed.experiments.unseen.presets import PresetChoice
+from nasbed.experiments.unseen.results import ResultsFile, append_result
 from nasbed.experiments.unseen.runs import NasPlan, measure
 from nasbed.experiments.unseen.search import OnEpoch
 from nasbed.training import load_recipe
+from nasbed.training.outcome import EpochEnd
 
 FOLDERS = {
     "addnist": "mnist",
     "multnist": "mnist",
     "language": "wordlists",
+    "gutenberg": "gutenberg",
     "cifartile": "cifar10",
     "chesseract": "pgn",
 }
@@ -70,13 +75,15 @@ class Work:
     def results(self) -> Path:
         return self.state / "results.jsonl"
 
-    def dataset(self, name: str) -> Dataset:
-        return open_dataset("digits" if self.rehearse else str(self.dataset_folder(name)))
+    def dataset(self, name: str, *, as_released: bool = False) -> Dataset:
+        return open_dataset("digits" if self.rehearse else str(self.dataset_folder(name, as_released=as_released)))
 
-    def dataset_folder(self, name: str) -> Path:
+    def dataset_folder(self, name: str, *, as_released: bool = False) -> Path:
         """The folder of a dataset, made from its sources by the first job that needs it."""
         unseen = UNSEEN.get(name)()
-        folder = self.state / "datasets" / unseen.title
+        if as_released:
+            unseen = unseen.as_released()
+        folder = self.state / "datasets" / unseen.title.replace(" ", "-")
         if not folder.exists():
             made = unseen.make(self.sources / FOLDERS[name], seed=0, progress=lambda *_: None)
             write_unseen(unseen, made, folder, seed=0, progress=lambda *_: None)
@@ -95,6 +102,26 @@ class Work:
             start = now
 
         return on_epoch
+
+
+def train_cnn(work: Work, models: Sequence[str], name: str, *, as_released: bool) -> None:
+    """CNNs by the protocol of table 1, one after another."""
+    dataset = work.dataset(name, as_released=as_released)
+    for model in models:
+        if any((done.model, done.dataset) == (model, dataset.name) for done in ResultsFile(work.results).results):
+            continue
+        report = work.report(f"{model} on {dataset.name}")
+
+        def on_epoch(end: EpochEnd, report: OnEpoch = report) -> None:
+            report(end.done, f"loss {end.loss:.3f}, validation {end.validation_accuracy or 0:.2f} %")
+
+        checkpoint = work.state / "checkpoints" / f"{model}-{dataset.name}.pt"
+        epochs = 1 if work.rehearse else None
+        result = measured_baseline(
+            model, dataset, RECIPE, checkpoint=checkpoint, progress=on_epoch, epochs=epochs, device=work.device
+        )
+        append_result(work.results, result)
+        checkpoint.unlink(missing_ok=True)
 
 
 def search_by_preset(
@@ -151,13 +178,16 @@ JOBS: dict[str, partial[None]] = {
     "nas-cifartile": partial(
         search_by_budget, methods=("pc-darts", "drnas", "rs-darts", "bonsai-net"), name="cifartile"
     ),
+    "cnn-cifartile": partial(train_cnn, models=("resnet18", "alexnet", "vgg16"), name="cifartile", as_released=True),
+    "cnn-gutenberg": partial(train_cnn, models=("resnet18", "alexnet", "mnasnet"), name="gutenberg", as_released=True),
+    "cnn-language": partial(train_cnn, models=("resnet18", "alexnet", "vgg16"), name="language", as_released=True),
+    "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),
     "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract"),
     "gdas-language": partial(search_by_preset, methods=("gdas",), name="language"),
     "gdas-addnist": partial(search_by_preset, methods=("gdas",), name="addnist"),
     "drnas-chesseract": partial(search_by_preset, methods=("drnas",), name="chesseract"),
     "drnas-language": partial(search_by_preset, methods=("drnas",), name="language"),
     "drnas-addnist": partial(search_by_preset, methods=("drnas",), name="addnist"),
-    "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),
     "pc-darts-multnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="multnist"),
 }
 
@@ -198,7 +228,8 @@ def run_at_once(work: Work, names: Sequence[str], count: int) -> None:
 def start_process(work: Work, name: str) -> subprocess.Popen[bytes]:
     """Run a job alone, with the script's own command. Two jobs must not make one dataset, so it is made before."""
     if not work.rehearse:
-        work.dataset_folder(JOBS[name].keywords["name"])
+        job = JOBS[name].keywords
+        work.dataset_folder(job["name"], as_released=job.get("as_released", False))
     seconds = max(0.0, work.deadline - time.monotonic())
     options = ["--jobs", name, "--seconds", str(seconds), "--device", work.device, "--megabytes", "0"]
     return subprocess.Popen(

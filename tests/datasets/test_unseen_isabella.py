@@ -238,8 +238,6 @@ def test_isabella_needs_a_source_a_table_and_soundfile(tmp_path: Path, monkeypat
         Isabella().make(None, seed=0, progress=_quiet)
     with pytest.raises(BadFile, match=r"eras\.csv"):
         Isabella().make(tmp_path, seed=0, progress=_quiet)
-    with pytest.raises(InvalidOption, match="as-released"):
-        Isabella().make(tmp_path, seed=0, progress=_quiet, as_released=True)
     source = _material(tmp_path / "r", works=3, seconds=5)
     monkeypatch.setitem(__import__("sys").modules, "soundfile", None)
     with pytest.raises(MissingDependency, match=r"nasbed\[unseen\]"):

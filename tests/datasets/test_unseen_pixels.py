@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nasbed.core.errors import BadFile, InvalidOption, UnknownName
+from nasbed.core.errors import BadFile, UnknownName
 from nasbed.core.files import file_sha256
 from nasbed.datasets import store
 from nasbed.datasets.competition import read_competition
@@ -173,12 +173,6 @@ def test_a_missing_source_says_how_to_get_it(tmp_path: Path) -> None:
     store.write("mnist", source_like((1, 28, 28), train=20), "made up")
     with pytest.raises(BadFile, match="needs 3 images of every class of mnist"):
         SmallAdd().make(None, seed=0, progress=quiet)
-
-
-@pytest.mark.parametrize("name", ["addnist", "language", "multnist", "cifartile", "gutenberg", "chesseract"])
-def test_as_released_is_refused_where_no_difference_is_known(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidOption, match="no known difference"):
-        UNSEEN.get(name)().make(tmp_path, seed=0, progress=quiet, as_released=True)
 
 
 def test_the_written_folder_is_the_competitions_and_the_same_each_time(tmp_path: Path) -> None:

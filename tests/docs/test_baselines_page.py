@@ -213,3 +213,31 @@ def test_measured_are_whole_trainings_by_the_papers_protocol() -> None:
         assert (result.status, result.epochs, result.seed, len(result.validated)) == ("ok", 64, 0, 64)
         assert result.images == paper.images[result.dataset]
         assert dict(result.recipe) == recipe.settings() | {"source": result.recipe["source"]}
+
+
+def test_page_has_what_the_authors_scripts_do() -> None:
+    page, paper = page_text("cnn-baselines"), published()
+    data = DOCS / "findings" / "data"
+    lines = read_results([data / "unseen-as-released.jsonl", data / "gutenberg-stretches.jsonl"])
+    short = {result.dataset: result for result in lines}
+    released = [name for name in short if name.endswith("-as-released")]
+    for name in released:
+        own, other = short[name], short[name.removesuffix("-as-released")]
+        assert (own.recipe, own.epochs, own.device, own.images) == (
+            other.recipe,
+            other.epochs,
+            other.device,
+            other.images,
+        )
+        assert own.dataset_hash != other.dataset_hash
+        accuracy = paper.accuracy(other.dataset, "resnet18")
+        row = f"| {other.test_accuracy:.2f} | {own.test_accuracy:.2f} | {accuracy:.2f} |"
+        assert f"| {paper.datasets[other.dataset]} {row}" in page
+    for result in RESULTS:
+        kit = [other for other in SHIPPED if (other.dataset, other.model) == (result.dataset, "resnet18-kit")]
+        cells = f"{result.test_accuracy:.2f} | {f'{kit[0].test_accuracy:.2f}' if kit else '–'} |"
+        name, accuracy = paper.datasets[result.dataset], paper.accuracy(result.dataset, "resnet18")
+        assert re.search(rf"\| {name} \| {accuracy:.2f} \| \d\d\.\d\d \| {re.escape(cells)}", page)
+    table, others, _ = tables(page)
+    larger = [line for line in (table + others).splitlines() if abs(float(line.split("|")[-4])) > 90.08 - 80.33]
+    assert len(larger) == 3 and "All but 3 of our 42 differences are no larger." in page

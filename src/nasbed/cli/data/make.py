@@ -41,7 +41,7 @@ GENUINE_HELP = (
     "is made from synthetic sources."
 )
 Genuine = Annotated[bool, typer.Option("--genuine", help=GENUINE_HELP)]
-AsReleased = Annotated[bool, typer.Option("--as-released", help="Follow the authors' scripts if they differ.")]
+AsReleased = Annotated[bool, typer.Option("--as-released", help="Follow the authors' scripts where they differ.")]
 
 
 def make(
@@ -101,8 +101,10 @@ def _make_published(
 
     folder = _new_folder(out)
     dataset = UNSEEN.get(name)()
+    if as_released:
+        dataset = dataset.as_released()
     with row_bars() as report_progress:
-        result = dataset.make(source, seed=seed, progress=report_progress, as_released=as_released, genuine=genuine)
+        result = dataset.make(source, seed=seed, progress=report_progress, genuine=genuine)
         digests = write_unseen(dataset, result, folder, seed=seed, progress=report_progress)
     substitute = substitute_note(dataset, result)
     if json:
@@ -112,7 +114,8 @@ def _make_published(
     for line in (*([substitute] if substitute else []), *result.notes):
         note(line)
     prepared = f"{name}-synthetic" if substitute else name
-    typer.echo(f"\nCheck it: nasbed data check {folder}\nUse it: nasbed data prepare {prepared} --source {folder}")
+    use = f"data baseline {folder}" if as_released else f"data prepare {prepared} --source {folder}"
+    typer.echo(f"\nCheck it: nasbed data check {folder}\nUse it: nasbed {use}")
 
 
 def _make_new(

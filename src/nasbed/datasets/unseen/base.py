@@ -109,7 +109,6 @@ class UnseenGenerator(ABC):
         *,
         seed: int,
         progress: Progress,
-        as_released: bool = False,
         genuine: bool = False,
     ) -> GeneratedDataset:
         """The whole dataset.
@@ -118,13 +117,8 @@ class UnseenGenerator(ABC):
             source: A folder or file with the raw material, or None where it is found without.
             seed: The seed of every random choice.
             progress: Called while images are made.
-            as_released: Follow the authors' scripts where they differ from the paper; raises where they do not.
             genuine: The caller vouches that the material is the published one, where digests cannot tell.
         """
-        if as_released:
-            raise InvalidOption(
-                f"--as-released does not apply to {self.name}: its scripts have no known difference; omit it"
-            )
         if genuine and self.recognises_material:
             raise InvalidOption(f"--genuine does not apply to {self.name}: digests tell its material; omit it")
         generated = self._generate(source, Draws(seed, self.name), progress)
@@ -135,6 +129,11 @@ class UnseenGenerator(ABC):
         if not (self.recognises_material or generated.substitute):
             return replace(generated, substitute="nobody vouched for the material with --genuine")
         return generated
+
+    def as_released(self) -> UnseenGenerator:
+        """The generator that follows the authors' published scripts where they differ from the paper; raises where none
+        are known."""
+        raise InvalidOption(f"--as-released does not apply to {self.name}: no published scripts are known; omit it")
 
     @abstractmethod
     def _generate(self, source: Path | None, draws: Draws, progress: Progress) -> GeneratedDataset:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nasbed.datasets.unseen.families.phrases import Phrases
+from nasbed.datasets.unseen.sources.gutenberg_text import words_as_released
 
 
 class Gutenberg(Phrases):
@@ -12,6 +13,9 @@ class Gutenberg(Phrases):
     title = "Gutenberg"
     benchmark = 40.98
 
+    def as_released(self) -> GutenbergAsReleased:
+        return GutenbergAsReleased()
+
 
 class GutenbergWithSharedStretches(Gutenberg):
     """The dataset with phrases drawn into parts one by one, so that those of two parts can share words of a book. It
@@ -20,3 +24,12 @@ class GutenbergWithSharedStretches(Gutenberg):
     title = "Gutenberg with shared stretches"
     hygiene = ("phrase",)
     shares_stretches = True
+
+
+class GutenbergAsReleased(GutenbergWithSharedStretches):
+    """By the competition's script: phrases are drawn into parts one by one, and it has its own idea of a word."""
+
+    title = "Gutenberg as released"
+
+    def words_of(self, text_of_book: str) -> list[str]:
+        return words_as_released(text_of_book)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from nasbed.core.errors import BadFile
+from nasbed.datasets.unseen.draws import Draws
+from nasbed.datasets.unseen.families.letters import Strings
 from nasbed.datasets.unseen.families.words import Words
+
+TRAINING_WORDS, TEST_WORDS = 1_500, 700
+_CHOSEN = 3
 
 
 class Language(Words):
@@ -11,3 +19,27 @@ class Language(Words):
     name = "language"
     title = "Language"
     benchmark = 87.0
+
+    def as_released(self) -> LanguageAsReleased:
+        return LanguageAsReleased()
+
+
+class LanguageAsReleased(Language):
+    """By the competition's script: of each language 1 500 words are for training and validation, 700 others for the
+    test. A word that two languages have may be in the training part of one and in the test part of the other."""
+
+    title = "Language as released"
+    hygiene = ()
+
+    def _pools(self, words: Mapping[str, Strings], draws: Draws) -> list[dict[str, Strings]]:
+        training, test = {}, {}
+        for label, (code, word_list) in enumerate(words.items()):
+            if len(word_list) < TRAINING_WORDS + TEST_WORDS:
+                raise BadFile(
+                    f"each language has {TRAINING_WORDS + TEST_WORDS} words, {self.classes[label]} has "
+                    f"{len(word_list)}; get a longer list"
+                )
+            chosen = word_list[draws.order(len(word_list), _CHOSEN, label)]
+            training[code] = chosen[:TRAINING_WORDS]
+            test[code] = chosen[TRAINING_WORDS : TRAINING_WORDS + TEST_WORDS]
+        return [training, training, test]

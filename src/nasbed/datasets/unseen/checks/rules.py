@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nasbed.core.errors import NasbedError
+from nasbed.core.errors import InvalidOption, NasbedError
 from nasbed.datasets.source import Progress
 from nasbed.datasets.unseen import UNSEEN
 from nasbed.datasets.unseen.base import PARTS, UnseenGenerator
@@ -55,9 +56,12 @@ def rule_findings(
 
 def _dataset(codename: str) -> UnseenGenerator | None:
     for name in UNSEEN:
-        dataset = UNSEEN.get(name)
-        if dataset.title.lower() == codename.lower():
-            return dataset()
+        candidates = [UNSEEN.get(name)()]
+        with suppress(InvalidOption):  # where no scripts are published
+            candidates.append(candidates[0].as_released())
+        for dataset in candidates:
+            if dataset.title.lower() == codename.lower():
+                return dataset
     return None
 
 

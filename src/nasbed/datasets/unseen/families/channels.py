@@ -32,7 +32,7 @@ class Channels(ComposedFamily):
         Whole("side", 28, "pixels of a side; fewer than 28 by averaging", 8, 28),
         *image_counts(45_000, 15_000, 10_000),
     )
-    hygiene = ("digits",)
+    hygiene: tuple[str, ...] = ("digits",)
     licence = "as the source; MNIST is CC BY-SA 3.0, Fashion-MNIST MIT"
     origin = "digits"
     origin_label = "values"

@@ -42,6 +42,8 @@ class ComposedFamily(DatasetFamily):
 
     origin: ClassVar[str]
     origin_label: ClassVar[str]
+    divides_training: ClassVar[bool] = True
+    """Whether no source image is in both training and validation; else both draw from the source's training part."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -80,6 +82,11 @@ class ComposedFamily(DatasetFamily):
     def put_together(self, images: Images) -> Images:
         """``[n, pieces, channels, height, width]`` as images of this dataset."""
 
+    def altered(self, pieces: Images, draws: Draws, part: int, start: int) -> Images:
+        """Source images ``[n, pieces, channels, height, width]`` as they are put together; ``start`` is the number of
+        the first composition in its part."""
+        return pieces
+
     def label_of(self, images: Images, origins: Mapping[str, NDArray[Any]]) -> Labels:
         return self.label_rule.label(origins[self.origin_label])
 
@@ -87,17 +94,27 @@ class ComposedFamily(DatasetFamily):
         raw, digests = images_of(self.source.name, source, progress)
         raw = self._resized(raw)
         count = len(raw.train_labels)
-        order = draws.order(count, _DIVIDED)
-        border = count * self.counts[0] // (self.counts[0] + self.counts[1])
-        numbers = (order[:border], order[border:], count + np.arange(len(raw.test_labels)))
+        numbers = (*self._training_pools(count, draws), count + np.arange(len(raw.test_labels)))
         parts = []
         for part, (name, pool) in enumerate(zip(("train", "valid", "test"), numbers, strict=True)):
             labels, picked = self._picks(draws, part, np.sort(pool), [raw.train_labels, raw.test_labels])
             pool_images, offset = (raw.test_images, count) if name == "test" else (raw.train_images, 0)
-            images = self._images(pool_images, picked[0] - offset, progress, f"{self.name}, composing {name}")
+            images = np.empty((len(labels), *self.shape), pool_images.dtype)
+            for start in range(0, len(labels), BLOCK):
+                pieces = pool_images[picked[0][start : start + BLOCK] - offset]
+                images[start : start + BLOCK] = self.put_together(self.altered(pieces, draws, part, start))
+                progress(f"{self.name}, composing {name}", min(start + BLOCK, len(labels)), len(labels))
             parts.append(GeneratedPart(images, labels, {self.origin: picked[0], self.origin_label: picked[1]}))
         train, valid, test = parts
         return GeneratedDataset(train, valid, test, sources=digests)
+
+    def _training_pools(self, count: int, draws: Draws) -> tuple[Integers, Integers]:
+        """The numbers of the source's training images that training and validation are made of."""
+        if not self.divides_training:
+            return np.arange(count), np.arange(count)
+        order = draws.order(count, _DIVIDED)
+        border = count * self.counts[0] // (self.counts[0] + self.counts[1])
+        return order[:border], order[border:]
 
     def _resized(self, raw: Raw) -> Raw:
         side = self.settings["side"]
@@ -133,10 +150,3 @@ class ComposedFamily(DatasetFamily):
                 met = ((places[:, :later] == places[:, [later]]) & (kinds[:, :later] == kinds[:, [later]])).any(axis=1)
                 places[met, later] = (places[met, later] + 1) % sizes[kinds[met, later]]
         return labels, (members[starts[kinds] + places], kinds)
-
-    def _images(self, source: Images, numbers: Integers, progress: Progress, step: str) -> Images:
-        images = np.empty((len(numbers), *self.shape), source.dtype)
-        for start in range(0, len(numbers), BLOCK):
-            images[start : start + BLOCK] = self.put_together(source[numbers[start : start + BLOCK]])
-            progress(step, min(start + BLOCK, len(numbers)), len(numbers))
-        return images

@@ -88,7 +88,7 @@ class Phrases(DatasetFamily):
         books, digests = self._books(source)
         texts = []
         for index, (author, book_text) in enumerate(books):
-            texts.append((author, words(book_text)))
+            texts.append((author, self.words_of(book_text)))
             progress(f"{self.name}, reading books", index + 1, len(books))
         windows = _windows(texts, self.together, self.lengths)
         divided = _divided_by_phrase if self.shares_stretches else _divided
@@ -107,7 +107,7 @@ class Phrases(DatasetFamily):
                 matches = [number for number, begin in enumerate(self.authors) if name.lower().startswith(begin)]
                 if matches:
                     data = content(path)
-                    books.append((matches[0], book(text(path, data))))
+                    books.append((matches[0], text(path, data)))
                     digests[name] = sha256(data)
         present = {author for author, _ in books}
         if missing := [author for number, author in enumerate(self.authors) if number not in present]:
@@ -116,6 +116,10 @@ class Phrases(DatasetFamily):
                 f"{', '.join(f'{name}….txt' for name in missing)}; get some from gutenberg.org"
             )
         return books, digests
+
+    def words_of(self, text_of_book: str) -> list[str]:
+        """The words of a file from Project Gutenberg, as they follow each other."""
+        return words(book(text_of_book))
 
     def _part(self, draws: Draws, part: int, phrases: _DistinctPhrases) -> GeneratedPart:
         labels = draws.balanced(self.counts[part], len(self.authors), _LABELLED, part)

@@ -36,7 +36,7 @@ class Tiles(ComposedFamily):
         Whole("side", 32, "pixels of a tile's side; fewer than the source's by averaging", 4, 32),
         *image_counts(45_000, 15_000, 10_000),
     )
-    hygiene = ("tiles",)
+    hygiene: tuple[str, ...] = ("tiles",)
     origin = "tiles"
     origin_label = "things"
 

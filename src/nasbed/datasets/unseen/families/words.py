@@ -65,7 +65,7 @@ class Words(DatasetFamily):
         Whole("letters", 24, "letters that words may have, from a on; columns of an image", 10, 26),
         *image_counts(50_000, 10_000, 10_000),
     )
-    hygiene = ("words",)
+    hygiene: tuple[str, ...] = ("words",)
     licence = "as the word lists; those of aspell are free, most under the GPL or LGPL"
 
     def _configure(self) -> None:
@@ -92,20 +92,21 @@ class Words(DatasetFamily):
                     f"a language has words of {self.length} letters a to {self.alphabet[-1]}, {self.classes[label]} "
                     "has none; get another list"
                 )
+        train, valid, test = (self._part(draws, part, pools) for part, pools in enumerate(self._pools(words, draws)))
+        sizes = zip(self.classes, words.values(), strict=True)
+        note = "Words: " + ", ".join(f"{len(word_list)} {name}" for name, word_list in sizes) + "."
+        return GeneratedDataset(train, valid, test, sources=digests, notes=(note,))
+
+    def _pools(self, words: Mapping[str, Strings], draws: Draws) -> list[dict[str, Strings]]:
+        """The words of each part, by the code of their language."""
         every = np.unique(np.concatenate(list(words.values())))
         ends = len(every) * np.cumsum(self.counts) // sum(self.counts)
         part_of = np.empty(len(every), np.int64)
         part_of[draws.order(len(every), _DIVIDED)] = np.searchsorted(ends, np.arange(len(every)), side="right")
-        parts = []
-        for part in range(3):
-            pools = {
-                code: word_list[part_of[np.searchsorted(every, word_list)] == part] for code, word_list in words.items()
-            }
-            parts.append(self._part(draws, part, pools))
-        train, valid, test = parts
-        sizes = zip(self.classes, words.values(), strict=True)
-        note = "Words: " + ", ".join(f"{len(word_list)} {name}" for name, word_list in sizes) + "."
-        return GeneratedDataset(train, valid, test, sources=digests, notes=(note,))
+        return [
+            {code: word_list[part_of[np.searchsorted(every, word_list)] == part] for code, word_list in words.items()}
+            for part in range(3)
+        ]
 
     def _part(self, draws: Draws, part: int, pools: Mapping[str, Strings]) -> GeneratedPart:
         count = self.counts[part]

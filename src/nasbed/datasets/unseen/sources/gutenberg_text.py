@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 
 STRUCTURE = frozenset(
@@ -55,6 +56,49 @@ def words(text: str) -> list[str]:
         if small not in STRUCTURE and not heading and not _is_numeral(token):
             result.append(small)
     return result
+
+
+_LICENCE_LINES = 95
+_RELEASED_STRUCTURE = frozenset(("prologue", "epilogue", "chapter", "scene", "act"))
+_RELEASED_NUMERALS = frozenset(
+    (
+        "ii",
+        "iii",
+        "iv",
+        "v",
+        "vi",
+        "vii",
+        "viii",
+        "ix",
+        "x",
+        "xi",
+        "xii",
+        "xiii",
+        "xiv",
+        "xv",
+        "xvi",
+        "xvii",
+        "xviii",
+        "xix",
+        "xx",
+    )
+)
+_SEPARATORS = str.maketrans(dict.fromkeys(string.punctuation, " "))
+_NO_LETTER = re.compile("[^a-z ]")
+
+
+def words_as_released(text: str) -> list[str]:
+    """The words that the competition's script takes from a file, whose first 95 lines are the licence.
+
+    Punctuation of ASCII separates words. Any other character but a to z vanishes, as do lines in capitals.
+
+    >>> words_as_released("licence\\n" * 95 + "ACT TWO\\nDon't say “naïve—ly” to star-cross’d Act II men\\n")
+    ['don', 't', 'say', 'navely', 'to', 'star', 'crossd', 'men']
+    """
+    lines = (line.strip().translate(_SEPARATORS) for line in text.split("\n")[_LICENCE_LINES:])
+    kept = (line for line in lines if not all(letter.isupper() or letter == " " for letter in line))
+    plain = _NO_LETTER.sub("", " ".join(kept).lower())
+    return [word for word in plain.split() if not (word in _RELEASED_STRUCTURE or word in _RELEASED_NUMERALS)]
 
 
 def _is_number(token: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any, ClassVar
@@ -163,11 +164,15 @@ def test_as_released_is_another_dataset_of_the_same_shape_or_refused(name: str) 
     released = plain.as_released()
     assert (released.name, released.title) == (name, f"{plain.title} as released")
     assert (released.shape, released.counts, released.classes) == (plain.shape, plain.counts, plain.classes)
+    assert released.difference.startswith("As released: ") and not plain.difference
 
 
 def test_the_command_makes_it_and_the_check_knows_it(tmp_path: Path) -> None:
     lists = word_lists(tmp_path / "lists", 2_600)
     made = run_command("data", "make", "language", "--as-released", "--source", lists, "--out", tmp_path / "made")
     assert made.returncode == 0 and "Use it: nasbed data baseline" in made.stdout
+    difference = LanguageAsReleased().difference
+    assert difference in (tmp_path / "made" / "card.md").read_text()
+    assert difference in json.loads((tmp_path / "made" / "metadata").read_text())["notes"]
     checked = run_command("data", "check", tmp_path / "made").stdout
     assert "all are as the rule of Language as released says" in checked and "0 errors" in checked

@@ -111,7 +111,7 @@ def _make_published(
         print_json({"folder": str(folder), "sha256": digests, "synthetic": bool(substitute)})
         return
     print_fields({"folder": folder, "look at": folder / "preview.png", **digests})
-    for line in (*([substitute] if substitute else []), *result.notes):
+    for line in (*filter(None, (substitute, dataset.difference)), *result.notes):
         note(line)
     prepared = f"{name}-synthetic" if substitute else name
     use = f"data baseline {folder}" if as_released else f"data prepare {prepared} --source {folder}"

@@ -21,8 +21,9 @@ class AddNIST(Channels):
 
 
 class AddNISTAsReleased(AddNIST):
-    """By the competition's script: training and validation draw from the same digits."""
+    """By the competition's script."""
 
     title = "AddNIST as released"
+    difference = "As released: training and validation draw from the same digits."
     hygiene = ()
     divides_training = False

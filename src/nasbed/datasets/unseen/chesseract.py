@@ -18,5 +18,6 @@ class ChesseractWithCopies(Chesseract):
     in the training and in the test part. It shows what that does to accuracies (docs/findings/cnn-baselines.md)."""
 
     title = "Chesseract with copies"
+    difference = "Copies of games were not looked for."
     hygiene = ("game",)
     copies = True

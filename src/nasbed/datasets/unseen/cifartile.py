@@ -28,15 +28,14 @@ class CIFARTile(Tiles):
 
 
 class CIFARTileAsReleased(CIFARTile):
-    """By the competition's script, which decides what the paper leaves open:
-
-    - Of two kinds, each is on two tiles; never three tiles of one kind.
-    - Training and validation draw from the same photographs.
-    - Each use of a photograph there is cropped at a random place, after a black border of 4 pixels, and mirrored in
-      half of the cases.
-    """
+    """By the competition's script. A photograph is cropped at a random place, after a black border of 4 pixels, and
+    mirrored in half of the cases."""
 
     title = "CIFARTile as released"
+    difference = (
+        "As released: training and validation draw from the same photographs, each use of one there is cropped and "
+        "mirrored at random, and of two kinds each is on two tiles."
+    )
     hygiene = ()
     divides_training = False
 

@@ -133,7 +133,7 @@ def describe(dataset: UnseenGenerator, generated: GeneratedDataset, seed: int) -
         "made_by": f"nasbed {nasbed.__version__}",
         "seed": seed,
         "sources": dict(generated.sources),
-        "notes": [*([substitute] if substitute else []), *generated.notes],
+        "notes": [*filter(None, (substitute, dataset.difference)), *generated.notes],
     }
 
 
@@ -194,7 +194,7 @@ def card(dataset: UnseenGenerator, generated: GeneratedDataset, seed: int, diges
         f"- Made by nasbed {nasbed.__version__} with seed {seed}.",
     ]
     lines += [f"- Source: {name}, {digest}." for name, digest in generated.sources.items()]
-    lines += [f"- {note}" for note in generated.notes]
+    lines += [f"- {note}" for note in (*filter(None, [dataset.difference]), *generated.notes)]
     lines += [f"- Licence: {dataset.licence}"] if dataset.licence else []
     lines += ["", "| class | " + " | ".join(PARTS) + " |", "|---" * (len(PARTS) + 1) + "|"]
     lines += [

@@ -22,14 +22,19 @@ class GutenbergWithSharedStretches(Gutenberg):
     shows what that does to accuracies (docs/findings/cnn-baselines.md)."""
 
     title = "Gutenberg with shared stretches"
+    difference = "Phrases are drawn into parts one by one, so that those of two parts can share words of a book."
     hygiene = ("phrase",)
     shares_stretches = True
 
 
 class GutenbergAsReleased(GutenbergWithSharedStretches):
-    """By the competition's script: phrases are drawn into parts one by one, and it has its own idea of a word."""
+    """By the competition's script."""
 
     title = "Gutenberg as released"
+    difference = (
+        "As released: phrases are drawn into parts one by one, so that those of two parts can share words of a book, "
+        "and the script's rules say what a word is."
+    )
 
     def words_of(self, text_of_book: str) -> list[str]:
         return words_as_released(text_of_book)

@@ -25,10 +25,13 @@ class Language(Words):
 
 
 class LanguageAsReleased(Language):
-    """By the competition's script: of each language 1 500 words are for training and validation, 700 others for the
-    test. A word that two languages have may be in the training part of one and in the test part of the other."""
+    """By the competition's script."""
 
     title = "Language as released"
+    difference = (
+        f"As released: of each language {TRAINING_WORDS} words are for training and validation, {TEST_WORDS} others "
+        "for the test, and a word of two languages may be in both."
+    )
     hygiene = ()
 
     def _pools(self, words: Mapping[str, Strings], draws: Draws) -> list[dict[str, Strings]]:

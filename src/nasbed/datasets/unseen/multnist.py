@@ -21,8 +21,9 @@ class MultNIST(Channels):
 
 
 class MultNISTAsReleased(MultNIST):
-    """By the competition's script: training and validation draw from the same digits."""
+    """By the competition's script."""
 
     title = "MultNIST as released"
+    difference = "As released: training and validation draw from the same digits."
     hygiene = ()
     divides_training = False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nasbed.datasets.dataset import Images
-from nasbed.datasets.unseen.draws import Draws
+from nasbed.datasets.unseen.draws import Draws, Integers
 from nasbed.datasets.unseen.families.tiles import Tiles
 
 PADDING = 4
+"""Pixels of the black border."""
 _ALTERED = 4
 
 
@@ -28,8 +30,7 @@ class CIFARTile(Tiles):
 
 
 class CIFARTileAsReleased(CIFARTile):
-    """By the competition's script. A photograph is cropped at a random place, after a black border of 4 pixels, and
-    mirrored in half of the cases."""
+    """By the competition's script."""
 
     title = "CIFARTile as released"
     difference = (
@@ -48,16 +49,21 @@ class CIFARTileAsReleased(CIFARTile):
     def altered(self, pieces: Images, draws: Draws, part: int, start: int) -> Images:
         if part == 2:
             return pieces
-        count, side = len(pieces) * self.pieces, pieces.shape[-1]
-        words = draws.words(count, _ALTERED, part, start)
-        chance = [(words >> np.uint64(8 * place)).astype(np.uint8).astype(np.int64) for place in range(3)]
-        down, across = (number % (2 * PADDING + 1) for number in chance[:2])
-        rows, columns = (first[:, None] + np.arange(side) for first in (down, across))
-        columns = np.where((chance[2] % 2 == 1)[:, None], columns[:, ::-1], columns)
-        bordered = np.pad(pieces.reshape(count, *pieces.shape[2:]), ((0, 0), (0, 0), *[(PADDING, PADDING)] * 2))
-        image, channel = np.ogrid[:count, : bordered.shape[1]]
-        cropped = bordered[
-            image[..., None, None], channel[..., None, None], rows[:, None, :, None], columns[:, None, None]
-        ]
-        result: Images = cropped.reshape(pieces.shape)
-        return result
+        photographs = pieces.reshape(-1, *pieces.shape[2:])
+        down, across, mirrored = (
+            draws.below(limit, len(photographs), _ALTERED, part, start, number)
+            for number, limit in enumerate((2 * PADDING + 1, 2 * PADDING + 1, 2))
+        )
+        return cropped(photographs, down, across, mirrored == 1).reshape(pieces.shape)
+
+
+def cropped(images: Images, down: Integers, across: Integers, mirrored: NDArray[np.bool_]) -> Images:
+    """Images ``[n, channels, side, side]`` with a black border, each cut to its size again from a place of its own."""
+    bordered = np.pad(images, ((0, 0), (0, 0), (PADDING, PADDING), (PADDING, PADDING)))
+    rows, columns = (first[:, None] + np.arange(images.shape[-1]) for first in (down, across))
+    columns[mirrored] = columns[mirrored, ::-1]
+    image, channel = np.ogrid[: len(images), : images.shape[1]]
+    result: Images = bordered[
+        image[..., None, None], channel[..., None, None], rows[:, None, :, None], columns[:, None, None]
+    ]
+    return result

@@ -41,7 +41,11 @@ GENUINE_HELP = (
     "is made from synthetic sources."
 )
 Genuine = Annotated[bool, typer.Option("--genuine", help=GENUINE_HELP)]
-AsReleased = Annotated[bool, typer.Option("--as-released", help="Follow the authors' scripts where they differ.")]
+RELEASED_HELP = (
+    "Follow the authors' scripts where they differ from what nasbed decided (addnist, multnist, cifartile, language, "
+    "gutenberg)."
+)
+AsReleased = Annotated[bool, typer.Option("--as-released", help=RELEASED_HELP)]
 
 
 def make(

@@ -133,12 +133,12 @@ def test_prepare_gives_a_competition_folder_any_name(tmp_path: Path) -> None:
     images = {part: np.full((3, 3, 4, 4), 0.5, np.float32) for part in ("train", "valid", "test")}
     labels = {part: np.array([0, 19, 3]) for part in images}
     competition(tmp_path / "x", images, labels)
-    prepared = datasets.prepare("addnist", tmp_path / "x")
+    prepared = datasets.prepare("mine", tmp_path / "x")
     assert (prepared.shape, prepared.scale, prepared.mean, prepared.std) == ((3, 4, 4), 1.0, (0.5,) * 3, (0.0,) * 3)
     split = prepared.published_split()
     assert (split.train.tolist(), split.valid.tolist()) == ([0, 1, 2], [3, 4, 5])
-    assert datasets.load("addnist@2").published == (3, 3)
-    assert datasets.load("addnist").hash == prepared.hash
+    assert datasets.load("mine@2").published == (3, 3)
+    assert datasets.load("mine").hash == prepared.hash
 
 
 def test_missing_dataset_says_how_to_get_it() -> None:

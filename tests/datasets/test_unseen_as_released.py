@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.datasets import store
+from nasbed.datasets.opening import open_dataset
 from nasbed.datasets.source import Raw
 from nasbed.datasets.unseen import UNSEEN
 from nasbed.datasets.unseen.addnist import AddNISTAsReleased
@@ -170,9 +171,20 @@ def test_as_released_is_another_dataset_of_the_same_shape_or_refused(name: str) 
 def test_the_command_makes_it_and_the_check_knows_it(tmp_path: Path) -> None:
     lists = word_lists(tmp_path / "lists", 2_600)
     made = run_command("data", "make", "language", "--as-released", "--source", lists, "--out", tmp_path / "made")
-    assert made.returncode == 0 and "Use it: nasbed data baseline" in made.stdout
+    assert made.returncode == 0 and "Use it: nasbed data prepare language-as-released" in made.stdout
     difference = LanguageAsReleased().difference
     assert difference in (tmp_path / "made" / "card.md").read_text()
     assert difference in json.loads((tmp_path / "made" / "metadata").read_text())["notes"]
     checked = run_command("data", "check", tmp_path / "made").stdout
     assert "all are as the rule of Language as released says" in checked and "0 errors" in checked
+
+
+def test_its_name_says_so_wherever_it_is_opened(tmp_path: Path, photographs: Raw) -> None:
+    run_command("data", "make", "addnist", "--as-released", "--out", tmp_path / "made")
+    assert open_dataset(str(tmp_path / "made")).name == "made-as-released-synthetic"
+    refused = run_command("data", "prepare", "language", "--source", tmp_path / "made")
+    assert refused.returncode == 2 and "images of language have 1×24×24 pixels" in refused.stderr
+    refused = run_command("data", "prepare", "addnist", "--source", tmp_path / "made")
+    assert refused.returncode == 2 and "call it addnist-as-released" in refused.stderr
+    own = run_command("data", "prepare", "addnist-as-released-synthetic", "--source", tmp_path / "made")
+    assert own.returncode == 0

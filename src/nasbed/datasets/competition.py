@@ -54,6 +54,7 @@ def read_competition(name: str, folder: Path, progress: Progress) -> Raw:
         tuple(map(str, range(count))),
         (len(labels["train"]), len(labels["valid"])),
         synthetic=metadata.get("synthetic") is True,
+        as_released=metadata.get("as_released") is True,
     )
 
 

@@ -51,6 +51,9 @@ def load(name: str) -> Dataset:
     return prepare(name)
 
 
+_MADE = {"synthetic": "made from synthetic sources", "as-released": "made as the authors' scripts do"}
+
+
 def prepare(
     name: str,
     source: Path | str | None = None,
@@ -63,7 +66,7 @@ def prepare(
     ``source`` is a folder with the published files, in it or a few folders down, or an archive of one. Without it, an
     operating system's package is looked for, then the files are downloaded where their checksums are known. A folder
     in the form of the Unseen Data competition can be given any name; one that is made from synthetic sources, a name
-    with "synthetic" in it.
+    with "synthetic" in it; one by the authors' scripts, a name with "as-released".
     """
     if store.is_stored(name):
         say(f"{name} exists already, made from {store.origin(name)}")
@@ -76,15 +79,29 @@ def prepare(
         with open_source(Path(source)) as folder:
             raw = read_competition(base, folder, progress)
         raw.check(str(source))
-        if raw.synthetic and "synthetic" not in base:
-            raise InvalidOption(
-                f"{source} is made from synthetic sources and prepared under a name that says so, got {base}; "
-                f"call it {base}-synthetic"
-            )
+        _check_published_name(base, raw, source)
+        for word in raw.words_of_name:
+            if word not in base:
+                raise InvalidOption(
+                    f"{source} is {_MADE[word]} and prepared under a name that says so, got {base}; call it "
+                    f"{base}-{word}"
+                )
         store.write(base, raw, Path(source).name + (", made from synthetic sources" if raw.synthetic else ""))
     else:
         _convert(DATASETS.get(base)(), source, progress, say)
     return store.read(name)
+
+
+def _check_published_name(name: str, raw: Raw, source: Path | str) -> None:
+    """Raise if a published unseen dataset of that name has images of another shape."""
+    from nasbed.datasets.unseen import UNSEEN
+
+    if name not in UNSEEN:
+        return
+    shape, own = UNSEEN.get(name)().shape, raw.train_images.shape[1:]
+    if own != shape:
+        expected, got = ("×".join(map(str, lengths)) for lengths in (shape, own))
+        raise InvalidOption(f"images of {name} have {expected} pixels, those of {source} {got}; choose another name")
 
 
 def _convert(

@@ -20,7 +20,8 @@ def open_dataset(name: str) -> Dataset:
 
     A name with a separator, or of a folder with the file ``metadata``, means a folder. Its dataset has the folder's
     name in lower case, and the hash that it would have if it were prepared. The name of one that is made from synthetic
-    sources ends in "-synthetic", so that no published figure is compared with results on it.
+    sources ends in "-synthetic", so that no published figure is compared with results on it. The name of one by the
+    authors' scripts ends in "-as-released".
     """
     path = Path(name)
     if path.is_dir() and ((path / "metadata").is_file() or path.name != name):
@@ -32,8 +33,8 @@ def _from_folder(folder: Path) -> Dataset:
     name = folder.name.lower()
     raw = read_competition(name, folder, lambda *_: None)
     raw.check(str(folder))
-    if raw.synthetic and "synthetic" not in name:
-        name += "-synthetic"
+    for word in raw.words_of_name:
+        name += "" if word in name else f"-{word}"
     arrays = (raw.train_images, raw.train_labels, raw.test_images, raw.test_labels)
     digests = {
         f"{key}.npy": {"sha256": _npy_sha256(array)} for key, array in zip(ARRAYS, map(np.asarray, arrays), strict=True)

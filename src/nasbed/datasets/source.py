@@ -32,6 +32,14 @@ class Raw:
     published: tuple[int, int] | None = None
     synthetic: bool = False
     """Whether it says of itself that it is made from synthetic or substitute sources."""
+    as_released: bool = False
+    """Whether it says of itself that it is made as the authors' scripts do."""
+
+    @property
+    def words_of_name(self) -> list[str]:
+        """What a name for it has to say, so that no published figure is compared with results on it."""
+        words = {"as-released": self.as_released, "synthetic": self.synthetic}
+        return [word for word, applies in words.items() if applies]
 
     def check(self, source: str) -> None:
         """Raise unless images and labels belong together."""

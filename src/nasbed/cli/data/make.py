@@ -117,9 +117,8 @@ def _make_published(
     print_fields({"folder": folder, "look at": folder / "preview.png", **digests})
     for line in (*filter(None, (substitute, dataset.difference)), *result.notes):
         note(line)
-    prepared = f"{name}-synthetic" if substitute else name
-    use = f"data baseline {folder}" if as_released else f"data prepare {prepared} --source {folder}"
-    typer.echo(f"\nCheck it: nasbed data check {folder}\nUse it: nasbed {use}")
+    prepared = "-".join([name, *["as-released"] * as_released, *["synthetic"] * bool(substitute)])
+    typer.echo(f"\nCheck it: nasbed data check {folder}\nUse it: nasbed data prepare {prepared} --source {folder}")
 
 
 def _make_new(

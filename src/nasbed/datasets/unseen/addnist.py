@@ -24,6 +24,7 @@ class AddNISTAsReleased(AddNIST):
     """By the competition's script."""
 
     title = "AddNIST as released"
+    is_as_released = True
     difference = "As released: training and validation draw from the same digits."
     hygiene = ()
     divides_training = False

@@ -95,6 +95,8 @@ class UnseenGenerator(ABC):
     """The accuracy of ResNet-18 in the paper's table 1, in per cent; None where the paper does not have the dataset."""
     rule: str
     """The labelling rule, in a sentence."""
+    is_as_released: bool = False
+    """Whether the authors' scripts are followed."""
     difference: str = ""
     """How the dataset is made otherwise than the published one is here, in a sentence; empty for that one."""
     needs: str

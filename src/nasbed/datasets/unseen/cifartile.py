@@ -33,6 +33,7 @@ class CIFARTileAsReleased(CIFARTile):
     """By the competition's script."""
 
     title = "CIFARTile as released"
+    is_as_released = True
     difference = (
         "As released: training and validation draw from the same photographs, each use of one there is cropped and "
         "mirrored at random, and of two kinds each is on two tiles."

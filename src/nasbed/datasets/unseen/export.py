@@ -129,6 +129,7 @@ def describe(dataset: UnseenGenerator, generated: GeneratedDataset, seed: int) -
         "codename": dataset.title,
         **({} if benchmark is None else {"benchmark": benchmark}),
         **({"synthetic": True} if substitute else {}),
+        **({"as_released": True} if dataset.is_as_released else {}),
         "classes": list(dataset.classes),
         "made_by": f"nasbed {nasbed.__version__}",
         "seed": seed,

@@ -31,6 +31,7 @@ class GutenbergAsReleased(GutenbergWithSharedStretches):
     """By the competition's script."""
 
     title = "Gutenberg as released"
+    is_as_released = True
     difference = (
         "As released: phrases are drawn into parts one by one, so that those of two parts can share words of a book, "
         "and the script's rules say what a word is."

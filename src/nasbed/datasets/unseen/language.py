@@ -28,6 +28,7 @@ class LanguageAsReleased(Language):
     """By the competition's script."""
 
     title = "Language as released"
+    is_as_released = True
     difference = (
         f"As released: of each language {TRAINING_WORDS} words are for training and validation, {TEST_WORDS} others "
         "for the test, and a word of two languages may be in both."

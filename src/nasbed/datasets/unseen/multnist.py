@@ -24,6 +24,7 @@ class MultNISTAsReleased(MultNIST):
     """By the competition's script."""
 
     title = "MultNIST as released"
+    is_as_released = True
     difference = "As released: training and validation draw from the same digits."
     hygiene = ()
     divides_training = False

@@ -175,9 +175,7 @@ def measure_plan(work: Work, plan: NasPlan, name: str) -> None:
 
 JOBS: dict[str, partial[None]] = {
     "pc-darts-addnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="addnist"),
-    "nas-cifartile": partial(
-        search_by_budget, methods=("pc-darts", "drnas", "rs-darts", "bonsai-net"), name="cifartile"
-    ),
+    "nas-cifartile": partial(search_by_budget, methods=("pc-darts", "drnas", "rs-darts"), name="cifartile"),
     "cnn-cifartile": partial(train_cnn, models=("resnet18", "alexnet", "vgg16"), name="cifartile", as_released=True),
     "cnn-gutenberg": partial(train_cnn, models=("resnet18", "alexnet", "mnasnet"), name="gutenberg", as_released=True),
     "cnn-language": partial(train_cnn, models=("resnet18", "alexnet", "vgg16"), name="language", as_released=True),

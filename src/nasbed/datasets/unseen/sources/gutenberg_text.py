@@ -60,29 +60,10 @@ def words(text: str) -> list[str]:
 
 _LICENCE_LINES = 95
 _RELEASED_STRUCTURE = frozenset(("prologue", "epilogue", "chapter", "scene", "act"))
-_RELEASED_NUMERALS = frozenset(
-    (
-        "ii",
-        "iii",
-        "iv",
-        "v",
-        "vi",
-        "vii",
-        "viii",
-        "ix",
-        "x",
-        "xi",
-        "xii",
-        "xiii",
-        "xiv",
-        "xv",
-        "xvi",
-        "xvii",
-        "xviii",
-        "xix",
-        "xx",
-    )
-)
+_RELEASED_NUMERALS = frozenset((
+    "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x",
+    "xi", "xii", "xiii", "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx",
+))  # fmt: skip
 _SEPARATORS = str.maketrans(dict.fromkeys(string.punctuation, " "))
 _NO_LETTER = re.compile("[^a-z ]")
 

@@ -170,8 +170,8 @@ def test_as_released_is_another_dataset_of_the_same_shape_or_refused(name: str) 
 
 def test_the_command_makes_it_and_the_check_knows_it(tmp_path: Path) -> None:
     lists = word_lists(tmp_path / "lists", 2_600)
-    made = run_command("data", "make", "language", "--as-released", "--source", lists, "--out", tmp_path / "made")
-    assert made.returncode == 0 and "Use it: nasbed data prepare language-as-released" in made.stdout
+    command = run_command("data", "make", "language", "--as-released", "--source", lists, "--out", tmp_path / "made")
+    assert command.returncode == 0 and "Use it: nasbed data prepare language-as-released" in command.stdout
     difference = LanguageAsReleased().difference
     assert difference in (tmp_path / "made" / "card.md").read_text()
     assert difference in json.loads((tmp_path / "made" / "metadata").read_text())["notes"]

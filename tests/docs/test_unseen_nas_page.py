@@ -106,11 +106,11 @@ def test_nas_on_unseen_data_has_the_searches_of_the_preset() -> None:
         cells = [f"{measured[dataset, model]:.2f} | {paper[dataset, model]:.2f}" for dataset in datasets]
         assert f"| `{model}` | {' | '.join(cells)} |" in FINDING
     assert max(abs(measured[key] - paper[key]) for key in measured) < 1.4
-    here, there = (
+    leads, leads_of_paper = (
         " and ".join(f"{table[dataset, 'rs-darts'] - table[dataset, 'pc-darts']:.2f}" for dataset in datasets)
         for table in (measured, paper)
     )
-    assert f"by {here} points here, by {there} there" in FINDING
+    assert f"by {leads} points here, by {leads_of_paper} there" in FINDING
     for searched in (result for result in results if result.model == "pc-darts"):
         assert [searched.search[name] for name in ("epochs", "batch", "channels")] == [50, 256, 16]
         record = read_record(DOCS.parent / "campaigns" / "presets" / f"{searched.dataset}-pc-darts-0" / "search.json")
@@ -154,18 +154,18 @@ def test_nas_on_unseen_data_has_gutenberg_and_multnist() -> None:
         for model, random in (("pc-darts", "rs-darts"), ("drnas", "rs-darts"), ("bonsai-net", "rs-bonsai"))
     ]
     shipped = [result for path in (embedded_home() / "results").glob("*.jsonl") for result in read_results([path])]
-    random, found = read_results([embedded_home() / "results" / "unseen-nas-cifartile.jsonl"])
-    for tile in (random, found):
+    random, searched = read_results([embedded_home() / "results" / "unseen-nas-cifartile.jsonl"])
+    for tile in (random, searched):
         twin = next(result for result in shipped if (result.dataset, result.model) == ("multnist", tile.model))
         assert (tile.search, tile.recipe) == (twin.search, twin.recipe)
         assert (tile.architecture == twin.architecture) == (tile is random)
     text = " ".join(FINDING.split())
-    assert f"`bonsai-net` reaches {found.test_accuracy:.2f} %, a random one {random.test_accuracy:.2f}." in text
-    above, below = (published().accuracy("cifartile", tile.model) or 0.0 for tile in (found, random))
+    assert f"`bonsai-net` reaches {searched.test_accuracy:.2f} %, a random one {random.test_accuracy:.2f}." in text
+    above, below = (published().accuracy("cifartile", tile.model) or 0.0 for tile in (searched, random))
     assert f"The paper has {above:.2f} and, less than a guess (25), {below:.2f}." in text
     assert below < 25 < (random.test_accuracy or 0.0)
-    assert f"losses end at {found.train_loss:.2f} and {random.train_loss:.2f} nats" in text
-    assert f"The search took {found.search_time_s:.0f} s of an H200" in text
+    assert f"losses end at {searched.train_loss:.2f} and {random.train_loss:.2f} nats" in text
+    assert f"The search took {searched.search_time_s:.0f} s of an H200" in text
     for dataset, is_better in {"addnist": True, "language": True, "chesseract": False}.items():
         values = [
             result.test_accuracy or 0.0

@@ -51,7 +51,7 @@ def load(name: str) -> Dataset:
     return prepare(name)
 
 
-_MADE = {"synthetic": "made from synthetic sources", "as-released": "made as the authors' scripts do"}
+_ORIGINS = {"synthetic": "made from synthetic sources", "as-released": "made as the authors' scripts do"}
 
 
 def prepare(
@@ -83,7 +83,7 @@ def prepare(
         for word in raw.words_of_name:
             if word not in base:
                 raise InvalidOption(
-                    f"{source} is {_MADE[word]} and prepared under a name that says so, got {base}; call it "
+                    f"{source} is {_ORIGINS[word]} and prepared under a name that says so, got {base}; call it "
                     f"{base}-{word}"
                 )
         store.write(base, raw, Path(source).name + (", made from synthetic sources" if raw.synthetic else ""))

@@ -1,5 +1,5 @@
-"""Measure accuracies on unseen datasets that nasbed lacks, the most wanted first: of table 2, and of CNNs on datasets
-by the authors' own scripts.
+"""Measure what nasbed lacks on unseen datasets, the most wanted first: methods of table 2 in preset configuration, and
+CNNs on datasets by the authors' own scripts.
 
     python campaigns/unseen_remaining.py SOURCES STATE [--seconds 540] [--jobs NAME ...] [--at-once 3] [--device cuda]
     python campaigns/unseen_remaining.py --list
@@ -54,7 +54,7 @@ FOLDERS = {
 }
 RECIPE = load_recipe("unseen")
 STOPPED = Path(__file__).with_name("unseen-remaining")
-"""What jobs have done that did not end in their minutes: records of searches, and checkpoints."""
+"""What jobs have done that did not end in their minutes, if any: records of searches, and checkpoints."""
 
 
 class TimeIsOver(Exception):
@@ -104,21 +104,23 @@ class Work:
         return on_epoch
 
 
-def train_cnn(work: Work, models: Sequence[str], name: str, *, as_released: bool) -> None:
-    """CNNs by the protocol of table 1, one after another."""
+def train_cnn(work: Work, models: Sequence[str], name: str, *, as_released: bool, recipe: str = "") -> None:
+    """CNNs by the protocol of table 1 or by another recipe beside this script, one after another."""
     dataset = work.dataset(name, as_released=as_released)
+    followed = load_recipe(Path(__file__).with_name(f"{recipe}.toml")) if recipe else RECIPE
     for model in models:
-        if any((done.model, done.dataset) == (model, dataset.name) for done in ResultsFile(work.results).results):
+        wanted = (model, dataset.name, followed.settings())
+        if any((done.model, done.dataset, dict(done.recipe)) == wanted for done in ResultsFile(work.results).results):
             continue
         report = work.report(f"{model} on {dataset.name}")
 
         def on_epoch(end: EpochEnd, report: OnEpoch = report) -> None:
             report(end.done, f"loss {end.loss:.3f}, validation {end.validation_accuracy or 0:.2f} %")
 
-        checkpoint = work.state / "checkpoints" / f"{model}-{dataset.name}.pt"
+        checkpoint = work.state / "checkpoints" / f"{model}-{dataset.name}-{followed.name}.pt"
         epochs = 1 if work.rehearse else None
         result = measured_baseline(
-            model, dataset, RECIPE, checkpoint=checkpoint, progress=on_epoch, epochs=epochs, device=work.device
+            model, dataset, followed, checkpoint=checkpoint, progress=on_epoch, epochs=epochs, device=work.device
         )
         append_result(work.results, result)
         checkpoint.unlink(missing_ok=True)
@@ -145,25 +147,6 @@ def search_by_preset(
     measure_plan(work, plan, name)
 
 
-def search_by_budget(work: Work, methods: Sequence[str], name: str) -> None:
-    """Cells of table 2 with the budget of those that nasbed has of other datasets."""
-    settings: dict[str, Any] = {"batch": 128, "learning_rate": 0.05}
-    epochs, search = (2, (2, 256)) if work.rehearse else (8, (20, 5_120))
-    cells = 2 if work.rehearse else 5
-    budget = NasBudget.alike(
-        search_epochs=search[0],
-        search_images=search[1],
-        search_channels=8,
-        search_cells=cells,
-        channels=8,
-        cells=cells,
-        supernet=settings,
-        bonsai=settings,
-    )
-    plan = NasPlan(tuple(methods), RECIPE, budget, epochs=epochs, together=True, learning_curve=True)
-    measure_plan(work, plan, name)
-
-
 def measure_plan(work: Work, plan: NasPlan, name: str) -> None:
     @contextmanager
     def bar(title: str, epochs: int) -> Iterator[OnEpoch]:
@@ -174,11 +157,14 @@ def measure_plan(work: Work, plan: NasPlan, name: str) -> None:
 
 
 JOBS: dict[str, partial[None]] = {
-    "pc-darts-addnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="addnist"),
-    "nas-cifartile": partial(search_by_budget, methods=("pc-darts", "drnas", "rs-darts"), name="cifartile"),
-    "cnn-cifartile": partial(train_cnn, models=("resnet18", "alexnet", "vgg16"), name="cifartile", as_released=True),
-    "cnn-gutenberg": partial(train_cnn, models=("resnet18", "alexnet", "mnasnet"), name="gutenberg", as_released=True),
-    "cnn-language": partial(train_cnn, models=("resnet18", "alexnet", "vgg16"), name="language", as_released=True),
+    "moved-cifartile": partial(
+        train_cnn, models=("resnet18",), name="cifartile", as_released=True, recipe="unseen-moved-images"
+    ),
+    "rate-cifartile": partial(
+        train_cnn, models=("resnet18", "vgg16"), name="cifartile", as_released=True, recipe="unseen-tile-rate"
+    ),
+    "cnn-gutenberg": partial(train_cnn, models=("resnet18", "alexnet"), name="gutenberg", as_released=True),
+    "cnn-language": partial(train_cnn, models=("vgg16",), name="language", as_released=True),
     "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),
     "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract"),
     "gdas-language": partial(search_by_preset, methods=("gdas",), name="language"),

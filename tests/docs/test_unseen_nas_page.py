@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -100,14 +101,16 @@ def test_nas_on_unseen_data_has_the_searches_of_the_preset() -> None:
     for result in results:
         configuration = choice.configuration(result.model, result.dataset, 64)
         assert (result.search, result.preset) == (configuration.budget.search(result.model), configuration.description)
-        assert result.epochs == 64 and f"{result.train_loss:.3f}" <= "0.001"
-    datasets, minutes = ("chesseract", "language"), []
+        assert result.epochs == 64 and f"{result.train_loss:.3f}" <= "0.002"
+    datasets, minutes = ("chesseract", "language", "addnist"), []
     for model in ("pc-darts", "rs-darts"):
         cells = [f"{measured[dataset, model]:.2f} | {paper[dataset, model]:.2f}" for dataset in datasets]
         assert f"| `{model}` | {' | '.join(cells)} |" in FINDING
-    assert max(abs(measured[key] - paper[key]) for key in measured) < 1.4
+    assert max(abs(measured[key] - paper[key]) for key in measured if key[0] != "addnist") < 1.4
+    below = [f"{paper['addnist', model] - measured['addnist', model]:.1f}" for model in ("pc-darts", "rs-darts")]
+    assert f"On AddNIST they are {' and '.join(below)} below" in FINDING
     leads, leads_of_paper = (
-        " and ".join(f"{table[dataset, 'rs-darts'] - table[dataset, 'pc-darts']:.2f}" for dataset in datasets)
+        listed([f"{table[dataset, 'rs-darts'] - table[dataset, 'pc-darts']:.2f}" for dataset in datasets])
         for table in (measured, paper)
     )
     assert f"by {leads} points here, by {leads_of_paper} there" in FINDING
@@ -117,15 +120,20 @@ def test_nas_on_unseen_data_has_the_searches_of_the_preset() -> None:
         assert Architecture.from_json(searched.architecture) == record.searched.architecture
         assert (record.dataset_hash, len(record.searched.epochs)) == (searched.dataset_hash, 50)
         minutes.append(f"{record.searched.search_time_s / 60:.0f}")
-    assert f"The searches took {' and '.join(minutes)} minutes" in FINDING
+    assert f"The searches took {listed(minutes)} minutes" in FINDING
 
 
-def test_nas_on_unseen_data_has_gutenberg_and_multnist() -> None:
+def listed(texts: list[str]) -> str:
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def test_nas_on_unseen_data_has_three_more_datasets() -> None:
     """Searched and trained as on the other datasets, in another precision and once each."""
     first = {result.model: result for result in read_results([embedded_home() / "results" / "unseen-nas.jsonl"])}
     models = ("pc-darts", "drnas", "rs-darts", "bonsai-net", "rs-bonsai")
     accuracies: dict[tuple[str, str], list[float]] = {}
-    for dataset in ("gutenberg", "multnist"):
+    datasets = ("gutenberg", "multnist", "cifartile")
+    for dataset in datasets:
         results = read_results([embedded_home() / "results" / f"unseen-nas-{dataset}.jsonl"])
         assert {(result.status, result.dataset, result.epochs) for result in results} == {("ok", dataset, 8)}
         for result in results:
@@ -135,14 +143,14 @@ def test_nas_on_unseen_data_has_gutenberg_and_multnist() -> None:
             accuracies.setdefault((dataset, result.model), []).append(result.test_accuracy or 0.0)
     for model in models:
         cells = [
-            f"{spread(accuracies[dataset, model])} | {published().accuracy(dataset, model):.2f}"
-            for dataset in ("gutenberg", "multnist")
+            f"{spread(accuracies[dataset, model])} | {published().accuracy(dataset, model):.2f}" for dataset in datasets
         ]
         assert f"| `{model}` | {' | '.join(cells)} |" in FINDING
     mean = {key: sum(values) / len(values) for key, values in accuracies.items()}
     assert {key for key in mean if mean[key] > (published().accuracy(*key) or 0.0)} == {
         ("gutenberg", "rs-bonsai"),
         ("multnist", "rs-bonsai"),
+        ("cifartile", "rs-bonsai"),
     }
     assert (
         max(mean["gutenberg", model] for model in models)
@@ -154,18 +162,22 @@ def test_nas_on_unseen_data_has_gutenberg_and_multnist() -> None:
         for model, random in (("pc-darts", "rs-darts"), ("drnas", "rs-darts"), ("bonsai-net", "rs-bonsai"))
     ]
     shipped = [result for path in (embedded_home() / "results").glob("*.jsonl") for result in read_results([path])]
-    random, searched = read_results([embedded_home() / "results" / "unseen-nas-cifartile.jsonl"])
-    for tile in (random, searched):
+    tiles = {result.model: result for result in shipped if result.dataset == "cifartile" and result.search}
+    for tile in tiles.values():
         twin = next(result for result in shipped if (result.dataset, result.model) == ("multnist", tile.model))
         assert (tile.search, tile.recipe) == (twin.search, twin.recipe)
-        assert (tile.architecture == twin.architecture) == (tile is random)
-    text = " ".join(FINDING.split())
-    assert f"`bonsai-net` reaches {searched.test_accuracy:.2f} %, a random one {random.test_accuracy:.2f}." in text
-    above, below = (published().accuracy("cifartile", tile.model) or 0.0 for tile in (searched, random))
-    assert f"The paper has {above:.2f} and, less than a guess (25), {below:.2f}." in text
-    assert below < 25 < (random.test_accuracy or 0.0)
-    assert f"losses end at {searched.train_loss:.2f} and {random.train_loss:.2f} nats" in text
-    assert f"The search took {searched.search_time_s:.0f} s of an H200" in text
+        assert (tile.architecture == twin.architecture) == tile.model.startswith("rs-")
+    losses = [tile.train_loss or 0.0 for tile in tiles.values()]
+    assert f"Losses end at {min(losses):.2f} to {max(losses):.2f} nats, where a guess has {log(4):.2f}" in FINDING
+    cnns = {result.model: result for result in shipped if result.dataset == "cifartile" and not result.search}
+    of_darts = [tile.test_accuracy or 0.0 for model, tile in tiles.items() if "bonsai" not in model]
+    assert f"ResNet-18's {cnns['resnet18'].test_accuracy:.2f} after 64 epochs" in FINDING
+    assert min(of_darts) > (cnns["resnet18"].test_accuracy or 0.0)
+    best_cnn = max(published().accuracy("cifartile", model) or 0.0 for model in cnns if "-" not in model)
+    above = [(published().accuracy("cifartile", model) or 0.0) - best_cnn for model in tiles if model != "rs-bonsai"]
+    assert f"{min(above):.0f} to {max(above):.0f} points above its best CNN, DenseNet with {best_cnn}" in FINDING
+    seconds = [tile.search_time_s for tile in tiles.values() if tile.search_time_s]
+    assert (len(seconds), round(min(seconds) / 60), round(max(seconds) / 60)) == (3, 1, 3)
     for dataset, is_better in {"addnist": True, "language": True, "chesseract": False}.items():
         values = [
             result.test_accuracy or 0.0

@@ -4,15 +4,17 @@
 
 A step is the loss of a batch and its gradient by the weights and by the mixing, on a GPU from a recording. Ways to
 compute it take turns, and the fastest of five steps counts. On a GPU candidates one by one have their channels first in
-memory, and there are three ways more: bundled with channels first, with torch's own depthwise convolutions, and with
-torch's own convolutions of one pixel. ``--ways`` compares some of them with the first that it names.
+memory, and there are four ways more: bundled with channels first, with torch's own depthwise convolutions, with torch's
+own convolutions of one pixel, and each candidate on a stream of its own, so that their kernels run side by side.
+``--ways`` compares some of them with the first that it names.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from time import perf_counter
 from unittest.mock import patch
 
@@ -23,6 +25,7 @@ from nasbed.networks import bundles
 from nasbed.networks.bundles import NodeMaps
 from nasbed.oneshot import SEARCHED_SPACES, edge
 from nasbed.oneshot.cells import Layout
+from nasbed.oneshot.edge import MixedEdge
 from nasbed.oneshot.loss import supernet_loss
 from nasbed.oneshot.mixing import Mixing
 from nasbed.oneshot.spaces.base import Supernet, SupernetSize
@@ -31,10 +34,10 @@ from nasbed.training.devices import chosen_device
 from nasbed.training.placement.network import place_network
 from nasbed.training.recipe import Recipe
 
-PARTIAL = {"darts": 1, "pc-darts": 4}
+PARTIAL = {"darts": 1, "pc-darts": 4, "drnas": 6}
 CASES = ("darts:8", "pc-darts:8", "darts:16", "pc-darts:16")
 CPU_WAYS = ("one by one", "bundled")
-GPU_WAYS = ("one by one", "channels first", "torch's depthwise", "torch's pointwise", "bundled")
+GPU_WAYS = ("one by one", "channels first", "torch's depthwise", "torch's pointwise", "side by side", "bundled")
 REPEATS = 5
 RECIPE = Recipe(name="supernet", epochs=(1,), batch=64, learning_rate=0.1)
 
@@ -45,12 +48,41 @@ def one_by_one(operations: Sequence[nn.Module], node: NodeMaps) -> list[Tensor]:
     return [operation(node.maps) for operation in operations]
 
 
+def side_by_side(
+    with_candidate: Mapping[str, Sequence[MixedEdge]], node: NodeMaps
+) -> Iterator[tuple[str, list[Tensor]]]:
+    """All candidates, each on a stream of its own. Gradients flow back on the same streams."""
+    for edges in with_candidate.values():
+        node.seen(rectified=True, times=len(edges))  # before they part
+    caller, streams = torch.cuda.current_stream(), dict(zip(with_candidate, _streams(), strict=False))
+    shared = [tensor for tensor in (node.maps, node._rectified, *node._repeated.values()) if tensor is not None]
+    results = []
+    for name, edges in with_candidate.items():
+        streams[name].wait_stream(caller)
+        for tensor in shared:
+            tensor.record_stream(streams[name])
+        with torch.cuda.stream(streams[name]):
+            results.append((name, edge.candidate_outputs(name, edges, node)))
+    for name, outputs in results:
+        caller.wait_stream(streams[name])
+        for output in outputs:
+            output.record_stream(caller)
+    yield from results
+
+
+@cache
+def _streams() -> list[torch.cuda.Stream]:
+    return [torch.cuda.Stream() for _ in range(8)]  # type: ignore[no-untyped-call]
+
+
 @contextmanager
 def computing(way: str) -> Iterator[None]:
     """Inside, supernets are computed that way."""
     with ExitStack() as stack:
         if way == "one by one":
             stack.enter_context(patch.object(edge, "bundled_outputs", one_by_one))
+        if way == "side by side":
+            stack.enter_context(patch.object(edge, "all_candidates", side_by_side))
         if way == "torch's depthwise":
             stack.enter_context(patch.object(bundles, "suits_cuda_kernels", lambda *_, **__: False))
         if way == "torch's pointwise":

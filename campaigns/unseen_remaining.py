@@ -127,7 +127,14 @@ def train_cnn(work: Work, models: Sequence[str], name: str, *, as_released: bool
 
 
 def search_by_preset(
-    work: Work, methods: Sequence[str], name: str, *, channels: int | None = 16, cells: int | None = 8
+    work: Work,
+    methods: Sequence[str],
+    name: str,
+    *,
+    channels: int | None = 16,
+    cells: int | None = 8,
+    search_epochs: int | None = None,
+    search_batch: int | None = None,
 ) -> None:
     """Cells of table 2: searches in their preset configuration. What they find is trained together.
 
@@ -135,8 +142,16 @@ def search_by_preset(
         work: Where.
         methods, name: The methods, and the dataset.
         channels, cells: Of the networks that are trained, None for those of the preset.
+        search_epochs, search_batch: Of the search, None for the preset's.
     """
-    preset = PresetChoice("paper", recipe=RECIPE, channels=channels, cells=cells)
+    preset = PresetChoice(
+        "paper",
+        recipe=RECIPE,
+        channels=channels,
+        cells=cells,
+        search_epochs=search_epochs,
+        settings={"supernet": {"batch": search_batch}} if search_batch else {},
+    )
     epochs = None
     if work.rehearse:
         searches: dict[str, Any] = {"search_epochs": 2, "search_images": 256, "search_channels": 8, "search_cells": 2}
@@ -166,12 +181,12 @@ JOBS: dict[str, partial[None]] = {
     "cnn-gutenberg": partial(train_cnn, models=("resnet18", "alexnet"), name="gutenberg", as_released=True),
     "cnn-language": partial(train_cnn, models=("vgg16",), name="language", as_released=True),
     "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),
-    "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract"),
-    "gdas-language": partial(search_by_preset, methods=("gdas",), name="language"),
-    "gdas-addnist": partial(search_by_preset, methods=("gdas",), name="addnist"),
-    "drnas-chesseract": partial(search_by_preset, methods=("drnas",), name="chesseract"),
-    "drnas-language": partial(search_by_preset, methods=("drnas",), name="language"),
-    "drnas-addnist": partial(search_by_preset, methods=("drnas",), name="addnist"),
+    "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract", search_epochs=100),
+    "gdas-language": partial(search_by_preset, methods=("gdas",), name="language", search_epochs=100),
+    "gdas-addnist": partial(search_by_preset, methods=("gdas",), name="addnist", search_epochs=100),
+    "drnas-chesseract": partial(search_by_preset, methods=("drnas",), name="chesseract", search_batch=256),
+    "drnas-language": partial(search_by_preset, methods=("drnas",), name="language", search_batch=256),
+    "drnas-addnist": partial(search_by_preset, methods=("drnas",), name="addnist", search_batch=256),
     "pc-darts-multnist": partial(search_by_preset, methods=("pc-darts", "rs-darts"), name="multnist"),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -115,21 +115,33 @@ class MixedEdge(nn.Module):
         return output * weight.to(output.dtype)
 
 
+def all_candidates(
+    with_candidate: Mapping[str, Sequence[MixedEdge]], node: NodeMaps
+) -> Iterator[tuple[str, list[Tensor]]]:
+    """Each candidate, and what it makes of a node's maps on all edges that have it, in their order."""
+    for name, edges in with_candidate.items():
+        yield name, candidate_outputs(name, edges, node)
+
+
+def candidate_outputs(name: str, edges: Sequence[MixedEdge], node: NodeMaps) -> list[Tensor]:
+    if name in edges[0].free:
+        return [edges[0].operations[name](node.maps)] * len(edges)
+    return bundled_outputs([edge.operations[name] for edge in edges], node)
+
+
 class NodeOutputs:
     """What the edges from one node make of its maps. Each candidate is computed on all of them at once, and only once
     where it has no weights. ``passing`` are the channels that pass by the operations, if any."""
 
     def __init__(self, x: Tensor, edges: Sequence[MixedEdge]) -> None:
         through, self.passing = edges[0].divided(x)
-        node = NodeMaps(through)
         self._outputs: dict[MixedEdge, dict[str, Tensor]] = {edge: {} for edge in edges}
-        for name in dict.fromkeys(name for edge in edges for name in edge.operations):
-            own = [edge for edge in edges if name in edge.operations]
-            if name in own[0].free:
-                outputs = [own[0].operations[name](node.maps)] * len(own)
-            else:
-                outputs = bundled_outputs([edge.operations[name] for edge in own], node)
-            for edge, output in zip(own, outputs, strict=True):
+        with_candidate = {
+            name: [edge for edge in edges if name in edge.operations]
+            for name in dict.fromkeys(name for edge in edges for name in edge.operations)
+        }
+        for name, outputs in all_candidates(with_candidate, NodeMaps(through)):
+            for edge, output in zip(with_candidate[name], outputs, strict=True):
                 self._outputs[edge][name] = output
 
     def of(self, edge: MixedEdge) -> list[Tensor]:

@@ -4,9 +4,9 @@
 
 A step is the loss of a batch and its gradient by the weights and by the mixing, on a GPU from a recording. Ways to
 compute it take turns, and the fastest of five steps counts. On a GPU candidates one by one have their channels first in
-memory, and there are four ways more: bundled with channels first, with torch's own depthwise convolutions, with torch's
-own convolutions of one pixel, and each candidate on a stream of its own, so that their kernels run side by side.
-``--ways`` compares some of them with the first that it names.
+memory, and there are more ways: bundled with channels first, with torch's own depthwise convolutions, with torch's own
+convolutions of one pixel, with normalisations by cuDNN, each candidate on a stream of its own so that their kernels run
+side by side, and both of these. ``--ways`` compares some of them with the first that it names.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from time import perf_counter
+from typing import Any
 from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from nasbed.networks import bundles
 from nasbed.networks.bundles import NodeMaps
@@ -37,7 +39,16 @@ from nasbed.training.recipe import Recipe
 PARTIAL = {"darts": 1, "pc-darts": 4, "drnas": 6}
 CASES = ("darts:8", "pc-darts:8", "darts:16", "pc-darts:16")
 CPU_WAYS = ("one by one", "bundled")
-GPU_WAYS = ("one by one", "channels first", "torch's depthwise", "torch's pointwise", "side by side", "bundled")
+GPU_WAYS = (
+    "one by one",
+    "channels first",
+    "torch's depthwise",
+    "torch's pointwise",
+    "cuDNN's norms",
+    "side by side",
+    "side by side, cuDNN's norms",
+    "bundled",
+)
 REPEATS = 5
 RECIPE = Recipe(name="supernet", epochs=(1,), batch=64, learning_rate=0.1)
 
@@ -70,6 +81,17 @@ def side_by_side(
     yield from results
 
 
+def normalised_by_cudnn(layers: Sequence[Any], maps: Tensor) -> Tensor:
+    """torch gives a batch normalisation to cuDNN, which needs fewer kernels, only if it has weights."""
+    ones, zeros = _constants(maps.shape[1], maps.device)
+    return functional.batch_norm(maps, None, None, ones, zeros, training=True, eps=layers[0].eps)
+
+
+@cache
+def _constants(channels: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    return torch.ones(channels, device=device), torch.zeros(channels, device=device)
+
+
 @cache
 def _streams() -> list[torch.cuda.Stream]:
     return [torch.cuda.Stream() for _ in range(8)]  # type: ignore[no-untyped-call]
@@ -81,10 +103,12 @@ def computing(way: str) -> Iterator[None]:
     with ExitStack() as stack:
         if way == "one by one":
             stack.enter_context(patch.object(edge, "bundled_outputs", one_by_one))
-        if way == "side by side":
+        if "side by side" in way:
             stack.enter_context(patch.object(edge, "all_candidates", side_by_side))
         if way == "torch's depthwise":
             stack.enter_context(patch.object(bundles, "suits_cuda_kernels", lambda *_, **__: False))
+        if "cuDNN's norms" in way:
+            stack.enter_context(patch.object(bundles, "_normalised", normalised_by_cudnn))
         if way == "torch's pointwise":
             stack.enter_context(patch.object(bundles, "suits_pointwise_kernels", lambda *_, **__: False))
         yield
@@ -135,7 +159,7 @@ def compare(name: str, side: int, options: argparse.Namespace, device: torch.dev
                 times[way].append(seconds(step, device))
     for way in ways:
         fastest, baseline = min(times[way]), min(times[ways[0]])
-        print(f"{name}, {side}x{side}: {way:<18} {1e3 * fastest:8.1f} ms {baseline / fastest:6.2f}x", flush=True)
+        print(f"{name}, {side}x{side}: {way:<28} {1e3 * fastest:8.1f} ms {baseline / fastest:6.2f}x", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -181,7 +181,7 @@ JOBS: dict[str, partial[None]] = {
     "cnn-gutenberg": partial(train_cnn, models=("resnet18", "alexnet"), name="gutenberg", as_released=True),
     "cnn-language": partial(train_cnn, models=("vgg16",), name="language", as_released=True),
     "rs-bonsai-addnist": partial(search_by_preset, methods=("rs-bonsai",), name="addnist", channels=None, cells=None),
-    "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract", search_epochs=100),
+    "gdas-chesseract": partial(search_by_preset, methods=("gdas",), name="chesseract"),
     "gdas-language": partial(search_by_preset, methods=("gdas",), name="language", search_epochs=100),
     "gdas-addnist": partial(search_by_preset, methods=("gdas",), name="addnist", search_epochs=100),
     "drnas-chesseract": partial(search_by_preset, methods=("drnas",), name="chesseract", search_batch=256),

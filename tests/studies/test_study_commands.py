@@ -8,6 +8,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from nasbed.studies.nas_hpo.command import NAS_HPO_TABLES
 from support.commands import run_command
 from support.tables import nb201_table
 
@@ -50,6 +51,20 @@ def test_study_landscape_is_decided_by_its_seed(
     process = run("landscape", str(table), "--out", str(tmp_path / "again"), "--seed", "3", *FAST)
     assert process.returncode == 0, process.stderr
     assert (tmp_path / "again" / "numbers.json").read_text() == (landscape[1] / "numbers.json").read_text()
+
+
+def test_study_nas_hpo_compares_with_the_published_correlation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thorough: bool
+) -> None:
+    """Section 5.1 of NAS-Bench-101 has 0.9155 for protein; the page has four readings of what an architecture is."""
+    tables = NAS_HPO_TABLES if thorough else ("fcnet/protein",)
+    monkeypatch.setattr("nasbed.studies.nas_hpo.command.NAS_HPO_TABLES", tables)
+    process = run("nas-hpo", "--out", str(tmp_path / "report"))
+    assert process.returncode == 0, process.stderr
+    *readings, _, verdict, page = process.stdout.splitlines()
+    assert all(any(line.startswith(f"{name}, architecture = ") for line in readings) for name in tables)
+    assert verdict == "published for protein: 0.9155; nearest: units, activations, 0.9280"
+    assert Path(page).is_file()
 
 
 def test_study_refuses_bad_input_in_one_line_before_working(table: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ pytest.importorskip("torch", reason="needs torch")
 
 from nasbed.experiments.unseen.published import published
 from nasbed.experiments.unseen.results import read_results, shipped_results
+from nasbed.training import load_recipe
 
 ROOT = Path(__file__).parents[3]
 FINDINGS = ROOT / "docs" / "findings" / "data"
@@ -91,6 +92,21 @@ def test_unseen_remaining_names_cells_that_are_not_shipped(capsys: pytest.Captur
             continue
         for model in job.keywords["methods"]:
             assert (model, dataset) not in presets, "ship once, then remove the job"
+
+
+def test_unseen_remaining_has_recipes_that_differ_from_the_papers_in_what_they_say() -> None:
+    usual = load_recipe("unseen").settings()
+    differing: dict[str, dict[str, Any]] = {}
+    for job in SCRIPT["JOBS"].values():
+        if name := job.keywords.get("recipe"):
+            settings = load_recipe(ROOT / "campaigns" / f"{name}.toml").settings()
+            assert settings["name"] == name
+            changed = {key for key in settings if settings[key] != usual[key]} - {"name", "source"}
+            differing[name] = {key: settings[key] for key in changed}
+    assert differing == {
+        "unseen-tile-rate": {"learning_rate": 0.1},
+        "unseen-moved-images": {"crop_padding": 4, "flip": True},
+    }
 
 
 def test_unseen_remaining_starts_with_stopped_jobs_unless_the_state_is_further(

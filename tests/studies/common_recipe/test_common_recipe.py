@@ -55,6 +55,21 @@ def test_common_recipe_is_the_setting_that_serves_all(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "numbers.json").read_text())["chosen"] == {"learning_rate": 0.1}
 
 
+def test_common_recipe_says_when_settings_are_equal(tmp_path: Path) -> None:
+    """Learning rates that move no weight leave the same network."""
+    result = common_recipe_study(
+        space("nb201"),
+        "digits",
+        BASE,
+        {"learning_rate": [1e-20, 1e-19, 1e-18]},
+        architectures=2,
+        out=tmp_path,
+        engine=SerialEngine(),
+    )
+    assert result.chosen.values == {"learning_rate": 1e-20}
+    assert "2 other settings had the same mean; of these the first was taken." in outcome(result)
+
+
 def test_grid_refuses_what_is_no_hyperparameter() -> None:
     for varied, words in (
         ({"epochs": [1]}, "epochs cannot vary"),

@@ -38,9 +38,11 @@ GAPS = (
 def outcome(study: CommonRecipeStudy) -> str:
     """The choice in a paragraph."""
     own = int((study.gaps == 0).sum())
+    equal = sum(setting.mean.estimate == study.chosen.mean.estimate for setting in study.settings) - 1
+    tie = f" {count_text(equal, 'other setting')} had the same mean; of these the first was taken." if equal else ""
     return (
         f"H† is {study.chosen.name}: {spanned(study.chosen.mean)} % mean validation accuracy over "
-        f"{len(study.architectures)} architectures. It is the best setting for {own} of them. On "
+        f"{len(study.architectures)} architectures.{tie} It is the best setting for {own} of them. On "
         f"average an architecture is {study.gaps.mean():.2f} points below its own best, {study.gaps.max():.2f} at "
         "most. "
         f"Architectures rank with H† as with their own best by a Spearman correlation of "

@@ -16,6 +16,7 @@ from nasbed.challenge.contest_data import arrays_sha256, open_contest_data
 from nasbed.challenge.leaderboard import leaderboard, rescore
 from nasbed.challenge.pinned_baseline import PinnedBaseline, baseline_of, shipped_baselines, write_baseline
 from nasbed.challenge.zero import zero_of
+from nasbed.cli.challenge.baseline import baseline as baseline_command
 from nasbed.core.errors import BadFile, InvalidOption
 from nasbed.datasets.opening import open_dataset
 from nasbed.datasets.unseen import UNSEEN
@@ -77,6 +78,8 @@ def test_shipped_zeros_are_those_of_the_page_on_the_pinned_bytes() -> None:
             continue
         table = nasbed.load(f"nb201-{name}-v1.0")
         assert isinstance(table, TabularBenchmark) and baseline.dataset_hash in table.results.about.notes
+    missing = " and ".join(UNSEEN.get(name)().title for name in UNSEEN.names() if name not in accuracies)
+    assert f"only {missing} need one" in " ".join((baseline_command.__doc__ or "").split())
 
 
 def pinned(folder: Path, **changed: Any) -> PinnedBaseline:

@@ -66,8 +66,7 @@ class MixedEdge(nn.Module):
         shared = {} if shared is None else shared
         selected = [place for place in mixing.computed if self.names.get(place, NONE) in self.operations]
         weighed = [
-            self._weighed(self._output(self.names[place], through, shared), mixing.operations[place])
-            for place in selected
+            self.weighed_output(self.names[place], through, mixing.operations[place], shared) for place in selected
         ]
         terms = added(weighed) if weighed else None
         if passing is None:
@@ -103,15 +102,11 @@ class MixedEdge(nn.Module):
             return joined.index_select(1, self.shuffled)
         return shuffled(joined, self.channels // self.through)  # the same, and faster backwards
 
-    def _output(self, name: str, x: Tensor, shared: dict[str, Tensor]) -> Tensor:
-        if name in shared:
-            return shared[name]
-        output: Tensor = self.operations[name](x)
+    def weighed_output(self, name: str, x: Tensor, weight: Tensor, shared: dict[str, Tensor]) -> Tensor:
+        """What one candidate makes of maps, times its weight. ``shared`` has the outputs of those without weights."""
+        output = shared[name] if name in shared else self.operations[name](x)
         if name in self.free:
             shared[name] = output
-        return output
-
-    def _weighed(self, output: Tensor, weight: Tensor) -> Tensor:
         return output * weight.to(output.dtype)
 
 

@@ -11,7 +11,7 @@ from nasbed.benchmarks.catalog import how_to_get
 from nasbed.benchmarks.places import present_tables, surrogate_paths
 from nasbed.benchmarks.published import PUBLISHED_TABLES
 from nasbed.benchmarks.suites import SUITES, Suite, SuiteEntry, load_suite
-from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN
+from nasbed.studies.nas_bench_unseen import NAS_BENCH_UNSEEN
 
 MINI = "nb101-mini-cifar10-16-v1.0"
 

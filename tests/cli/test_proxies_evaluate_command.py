@@ -55,6 +55,15 @@ def test_evaluate_prints_a_table_and_writes_the_report(run: Run, pair: tuple[Pat
     ]
 
 
+def test_evaluate_judges_by_default_what_comes_with_the_package(run: Run, tmp_path: Path) -> None:
+    """One architecture connects nothing, so ten proxies have no score for it: one remark, not ten."""
+    outcome = run("--out", tmp_path / "judged", "--resamples", 20, "--format", "svg")
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.stdout.startswith("nb201-cifar10-16-v1.0: 4954 architectures, test_accuracy")
+    (remark,) = [line for line in outcome.stderr.splitlines() if "no score" in line]
+    assert remark.endswith("synflow, zen, zico have no score for 1 architecture: ranked last")
+
+
 def test_evaluate_takes_several_tasks_and_prints_json(run: Run, pair: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "judged"
     options = ("--out", out, "--resamples", 20, "--format", "svg", "--json", "--metric", "validation_accuracy")

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import nasbed
+from nasbed.studies.nas_bench_unseen import NAS_BENCH_UNSEEN
 from nasbed.studies.transfer.methods import method_order
 from nasbed.studies.transfer.proxies import proxy_order, scores_of
-from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN, TransferStudy, transfer_study
+from nasbed.studies.transfer.study import TransferStudy, transfer_study
 from support.documentation import page_text
 
 ROOT = Path(__file__).parents[2]

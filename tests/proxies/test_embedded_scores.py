@@ -14,7 +14,7 @@ from nasbed.core.errors import BadFile
 from nasbed.evaluation.proxies import task_of
 from nasbed.proxies import PROXIES
 from nasbed.proxies.table import embedded_scores, open_scores
-from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN
+from nasbed.studies.nas_bench_unseen import NAS_BENCH_UNSEEN
 from nasbed.training.recipes import RECIPES
 
 NAME = "darts-cifar10-16"

@@ -76,7 +76,7 @@ ScoresAndTables = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[SCORES TABLE]...",
-        show_default="those that come with the package",
+        show_default=False,
         help="A file of scores and the table with the true values (an id or a folder), once or several times.",
     ),
 ]

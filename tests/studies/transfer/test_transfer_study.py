@@ -17,8 +17,9 @@ from nasbed.core.errors import InvalidOption
 from nasbed.results.manifest import TableInfo
 from nasbed.results.rows import Rows
 from nasbed.results.store import write_results
+from nasbed.studies.nas_bench_unseen import NAS_BENCH_UNSEEN
 from nasbed.studies.transfer.page import transfer_summary, transfer_table, write_transfer_report
-from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN, TransferStudy, transfer_study
+from nasbed.studies.transfer.study import TransferStudy, transfer_study
 from support.commands import run_command
 from support.result_samples import ACCURACY, LOSS, TEST_ACCURACY
 

@@ -13,6 +13,8 @@ from typer.testing import CliRunner, Result
 from nasbed import NasbedError
 from nasbed.benchmarks import TabularBenchmark
 from nasbed.proxies.table import ScoresInfo, ScoreTable
+from nasbed.studies.nas_bench_unseen import NAS_BENCH_UNSEEN
+from nasbed.studies.zero_cost.command import _tasks as tasks_of
 from nasbed.studies.zero_cost.command import zero_cost
 from support.tables import additive, nb201_table
 
@@ -61,6 +63,14 @@ def test_zero_cost_prints_verdicts_and_writes_a_report(pair: tuple[str, str], tm
     assert numbers["tasks"][0]["remark"] == "taken on images of others; the truth is of generated"
     assert numbers["tasks"][0]["ceiling"]["trainings"] == 3
     assert (out / "report.html").is_file()
+
+
+def test_zero_cost_takes_by_default_tasks_that_have_all_proxies_of_the_paper() -> None:
+    """Those of its figure 1, so that no statement stays open for want of scores."""
+    twelve = "params grad_norm fisher jacov snip grasp synflow ntk zen zico meco swap"
+    tasks, remarks = tasks_of([])
+    assert [task.name for task in tasks] == list(NAS_BENCH_UNSEEN) and remarks == {}
+    assert all(set(twelve.split()) <= task.scores.keys() for task in tasks)
 
 
 def test_zero_cost_refuses_bad_input_in_one_line_before_working(pair: tuple[str, str], tmp_path: Path) -> None:

@@ -13,13 +13,20 @@ from nasbed.terminal.former_options import former_options
 from nasbed.terminal.interruption import NOTHING_KEPT, on_interrupt
 from nasbed.terminal.output import Json, print_json
 from nasbed.terminal.progress import note, run_bars
-from nasbed.terminal.report_options import Figures, Formats, Out, ScoresAndTables, TopPercent, TopWeight, report_formats
+from nasbed.terminal.report_options import (
+    DEFAULT_BENCHMARK,
+    Figures,
+    Formats,
+    Out,
+    ScoresAndTables,
+    TopPercent,
+    TopWeight,
+    report_formats,
+)
 
 if TYPE_CHECKING:
     from nasbed.evaluation.proxies import RankedTask
 
-EMBEDDED = ("darts-cifar10-16", "darts-cifar10-16")
-"""The scores and the table that come with the package."""
 LEGEND = "[95 % interval]; + better, \u2212 worse than {baseline} (p < 0.05, Holm); RBO of random scores: {chance}"
 
 
@@ -46,7 +53,8 @@ def evaluate(
     """Judge how proxies rank all architectures, the truly best ones, and those that a search would pick.
 
     Spearman's correlation over all architectures says little about the best ones. The report adds the correlation
-    within the top, rank-biased overlap, and a test against counting parameters.
+    within the top, rank-biased overlap, and a test against counting parameters. Without scores and a table, those of
+    nb201-cifar10-16-v1.0, which come with the package.
 
     Example: nasbed proxies evaluate
 
@@ -55,7 +63,7 @@ def evaluate(
     Example: nasbed proxies evaluate a.parquet nb201/cifar10 b.parquet tables/mine --top-percent 5 --k 20 --out judged
     """
     on_interrupt(lambda: NOTHING_KEPT)
-    pairs = pairs or list(EMBEDDED)
+    pairs = pairs or [DEFAULT_BENCHMARK, DEFAULT_BENCHMARK]
     _check(pairs, resamples)
     formats = report_formats(out, figures, format)
 

@@ -290,13 +290,24 @@ def _notes(
     if rivals and 2 * rivals / (resamples + 1) >= LEVEL:
         limit = int(2 * rivals / LEVEL)
         notes.append(f"with {resamples} resamples no difference can be significant; use more than {limit}")
+    notes += _missing_scores(judged)
     for proxy in judged:
         if proxy.empty_seeds:
             notes.append(f"{proxy.name} has no score at all with {proxy.empty_seeds} of its seeds: left out")
-        if proxy.missing and proxy.seeds:
-            count = f"{proxy.missing:.4g} architecture{'' if proxy.missing == 1 else 's'}"
-            notes.append(f"{proxy.name} has no score for {count}: ranked last")
         reason = proxy.measures["spearman"].reason
         if reason and reason not in notes and proxy.seeds:
             notes.append(f"{proxy.name} has no correlation: {reason}")
     return notes
+
+
+def _missing_scores(judged: Sequence[JudgedProxy]) -> list[str]:
+    """How many architectures lack a score, those proxies together that lack as many."""
+    by_count: dict[float, list[str]] = {}
+    for proxy in judged:
+        if proxy.missing and proxy.seeds:
+            by_count.setdefault(proxy.missing, []).append(proxy.name)
+    return [
+        f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no score for {count:.4g} "
+        f"architecture{'' if count == 1 else 's'}: ranked last"
+        for count, names in sorted(by_count.items())
+    ]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from nasbed.studies.nas_bench_unseen import NAS_BENCH_UNSEEN
 from nasbed.terminal.interruption import on_interrupt, runs_kept
 from nasbed.terminal.progress import method_bars, stage_bar
 from nasbed.terminal.report_options import (
@@ -64,7 +65,7 @@ def transfer(
     from nasbed.studies.transfer.methods import method_order
     from nasbed.studies.transfer.page import order_lines, transfer_summary, transfer_table, write_transfer_report
     from nasbed.studies.transfer.proxies import proxy_order, scores_of
-    from nasbed.studies.transfer.study import NAS_BENCH_UNSEEN, transfer_study
+    from nasbed.studies.transfer.study import transfer_study
 
     names = [name.strip() for name in optimizers.split(",") if name.strip()]
     for name in names:

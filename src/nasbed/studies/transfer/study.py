@@ -17,11 +17,6 @@ from nasbed.evaluation.ranking.correlation import spearman
 from nasbed.spaces.base import Codes, SearchSpace
 from nasbed.studies.table import table_of
 
-NAS_BENCH_UNSEEN = tuple(
-    f"nb201-{dataset}-v1.0" for dataset in ("cifar10-16", "language", "gutenberg", "addnist", "multnist", "chesseract")
-)
-"""The tables that come with the package."""
-
 Floats = NDArray[np.float64]
 
 

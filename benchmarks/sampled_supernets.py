@@ -46,17 +46,32 @@ class Replay:
 
     def __init__(self, work: Callable[[], Any], device: torch.device, pool: Any) -> None:
         self._work, self._graph = work, None
-        if device.type == "cuda":
+        if device.type == "cuda":  # torch.cuda.graph() would empty the allocator's cache, hundreds of times
             self._graph = torch.cuda.CUDAGraph()
-            stream = _side_stream(device)
-            with torch.cuda.graph(self._graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
-                self._results = work()
+            with _beside(device):
+                self._graph.capture_begin(pool=pool, capture_error_mode="thread_local")
+                try:
+                    self._results = work()
+                finally:
+                    self._graph.capture_end()
 
     def __call__(self) -> Any:
         if self._graph is None:
             return self._work()
         self._graph.replay()
         return self._results
+
+
+@contextmanager
+def _beside(device: torch.device) -> Iterator[None]:
+    """Inside, work goes to the stream of recordings, after what was launched before and before what follows."""
+    caller, stream = torch.cuda.current_stream(), _side_stream(device)
+    stream.wait_stream(caller)
+    try:
+        with torch.cuda.stream(stream):
+            yield
+    finally:
+        caller.wait_stream(stream)
 
 
 class RecordedOperation:
@@ -99,14 +114,11 @@ class RecordedOperation:
         if device.type != "cuda":
             self._compute()
             return
-        caller, stream = torch.cuda.current_stream(), _side_stream(device)
-        stream.wait_stream(caller)
-        with torch.cuda.stream(stream):
+        with _beside(device):
             for _ in range(2):
                 self._compute()
                 self.slope = torch.zeros_like(self._output)
                 self._gradient([*self.inputs, *self.weights])
-        caller.wait_stream(stream)
 
 
 class _Replayed(torch.autograd.Function):

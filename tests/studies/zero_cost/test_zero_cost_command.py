@@ -57,7 +57,7 @@ def test_zero_cost_prints_verdicts_and_writes_a_report(pair: tuple[str, str], tm
     assert result.exit_code == 0, result.exception
     lines = result.output.splitlines()
     assert lines[0].split() == ["statement", "verdict", "why"] and lines[-1].endswith("report.html")
-    assert "S4 spearman" in result.output and "There, adding scores to the encoding" in result.output
+    assert "S4 spearman" in result.output and "Adding scores to the encoding of a surrogate" in result.output
     numbers = json.loads((out / "numbers.json").read_text())
     assert [task["task"] for task in numbers["tasks"]] == ["generated/nb201", "generated/nb201 (2)"]
     assert numbers["tasks"][0]["remark"] == "taken on images of others; the truth is of generated"

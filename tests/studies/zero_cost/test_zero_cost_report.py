@@ -11,6 +11,7 @@ import pytest
 
 from nasbed import Metric, space
 from nasbed.evaluation.proxies import RankedTask
+from nasbed.studies.zero_cost.few_points import BOTH, Gain
 from nasbed.studies.zero_cost.page import write_zero_cost_report
 from nasbed.studies.zero_cost.study import ZeroCostStudy, zero_cost_study
 from nasbed.studies.zero_cost.tables import averages_table, few_points_table, outcome, statements_table
@@ -79,6 +80,25 @@ def test_zero_cost_numbers_are_those_of_the_study(folder: Path, study: ZeroCostS
     assert first["few_points"]["kendall"]["lgb, proxies"] == own.few_points.taus["lgb", "proxies"].tolist()
     assert first["rank_average"]["spearman"]["gain"][0] == own.combined["spearman"].gain.estimate
     assert set(numbers["tasks"][0]["proxies"]) == set(PROXIES)
+
+
+def test_outcome_of_several_tasks_counts_those_on_which_proxies_together_are_ahead(study: ZeroCostStudy) -> None:
+    averages, features = outcome(study)[-2:]
+    by_measure = {"Spearman over all": "spearman", "Spearman within the top": "top", "normalised RBO": "rbo"}
+    for title, measure in by_measure.items():
+        ahead = sum(task.combined[measure].gain.estimate > 0 for task in study.tasks)
+        assert f"by {title} on {ahead} (" in averages
+    raised = {
+        model: sum(gain.p < 0.05 and gain.mean.estimate > 0 for gain in gains_of(study, model))
+        for model in ("lgb", "svr")
+    }
+    assert f"with 25 trained architectures on {raised['lgb']} (lgb) and {raised['svr']} (svr) of 2 tasks" in features
+    assert "With 2 repeats no difference can be significant" in features
+
+
+def gains_of(study: ZeroCostStudy, model: str) -> list[Gain]:
+    """With 25 trained architectures, by task."""
+    return [task.few_points.gains[model, BOTH][0] for task in study.tasks if task.few_points]
 
 
 def test_zero_cost_tables_have_a_line_for_each(study: ZeroCostStudy) -> None:

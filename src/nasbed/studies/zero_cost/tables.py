@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
+import numpy as np
+
 from nasbed.core.json_values import plain
 from nasbed.drawing.blocks import TableBlock, TableCell
 from nasbed.drawing.number_tables import NumberTable
 from nasbed.drawing.number_texts import MISSING, fixed, listed
 from nasbed.evaluation.significance import Interval
-from nasbed.studies.zero_cost.few_points import BOTH, SHUFFLED, VARIANTS
+from nasbed.studies.zero_cost.few_points import BOTH, SHUFFLED, VARIANTS, FewPoints
 from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, interval_numbers
 from nasbed.studies.zero_cost.statements import FAILS, HOLDS, OPEN
 from nasbed.studies.zero_cost.study import StudiedTask, ZeroCostStudy
@@ -33,18 +35,54 @@ def outcome(study: ZeroCostStudy) -> list[str]:
         f"Beyond the paper, \u201c{statement.claim[:-1]}\u201d {statement.verdict}. {statement.why}"
         for statement in beyond_paper
     ]
-    for task in study.tasks:
-        clauses = [
-            f"{TITLES[name]} {fixed(halves.interval(halves.chosen).estimate, 2)} against "
-            f"{fixed(halves.interval(halves.single).estimate, 2)}"
-            for name, halves in task.combined.items()
-        ]
+    return parts + (_proxies_together(study.tasks[0]) if len(study.tasks) == 1 else _over_tasks(study.tasks))
+
+
+def _proxies_together(task: StudiedTask) -> list[str]:
+    """What combinations of proxies do on one task."""
+    clauses = [
+        f"{TITLES[name]} {fixed(halves.interval(halves.chosen).estimate, 2)} against "
+        f"{fixed(halves.interval(halves.single).estimate, 2)}"
+        for name, halves in task.combined.items()
+    ]
+    averages = (
+        f"On {task.name}, an average of the ranks of proxies that were chosen on other architectures has "
+        f"{', '.join(clauses)} of the best single one."
+    )
+    return [averages] if task.few_points is None else [averages, _few_sentence(task)]
+
+
+def _over_tasks(tasks: Sequence[StudiedTask]) -> list[str]:
+    """The same on several tasks: how many, and by how much in the mean."""
+    clauses = []
+    for name in tasks[0].combined:
+        gains = np.array([task.combined[name].gain.estimate for task in tasks])
+        mean = round(float(gains.mean()), 2) + 0.0  # never minus zero
+        clauses.append(f"by {TITLES[name]} on {(gains > 0).sum()} ({mean:+.2f})")
+    parts = [
+        f"Of {len(tasks)} tasks, an average of the ranks of proxies that were chosen on other architectures is ahead "
+        f"of the best single one {listed(clauses)}; in brackets the mean difference."
+    ]
+    learned = [task.few_points for task in tasks if task.few_points is not None]
+    shared = sorted(set.intersection(*(set(points.sizes) for points in learned))) if learned else []
+    if shared:
+        clauses = [_few_clause(learned, size) for size in dict.fromkeys((shared[0], shared[-1]))]
         parts.append(
-            f"On {task.name}, an average of the ranks of proxies that were chosen on other architectures has "
-            f"{', '.join(clauses)} of the best single one."
+            f"Adding scores to the encoding of a surrogate raises its Kendall significantly {', and '.join(clauses)}."
+            + _too_few_repeats(learned[0])
         )
-        parts += [_few_sentence(task)] if task.few_points is not None else []
     return parts
+
+
+def _few_clause(learned: Sequence[FewPoints], size: int) -> str:
+    """On how many tasks scores help a surrogate with so many trainings, and on how many they harm it."""
+    counts = []
+    for model in learned[0].models:
+        gains = [points.gains[model, BOTH][points.sizes.index(size)] for points in learned]
+        means = [gain.mean.estimate for gain in gains if gain.p < LEVEL]
+        harmed = sum(mean < 0 for mean in means)
+        counts.append(f"{sum(mean > 0 for mean in means)} ({model}{f', and lowers it on {harmed}' if harmed else ''})")
+    return f"with {size} trained architectures on {listed(counts)} of {len(learned)} tasks"
 
 
 def _verb(verdict: str, keys: Sequence[str]) -> str:
@@ -65,9 +103,14 @@ def _few_sentence(task: StudiedTask) -> str:
             gains.append(f"{gain.mean.estimate:+.3f} ({text})")
         parts.append(f"{listed(gains)} with {points.sizes[place]} trained architectures")
     text = f"There, adding scores to the encoding changes the Kendall of a surrogate by {', and by '.join(parts)}."
-    if 2.0 ** (1 - points.repeats) * len(points.sizes) * len(points.models) >= LEVEL:
-        text += f" With {points.repeats} repeats no difference can be significant, however large: use more repeats."
-    return text
+    return text + _too_few_repeats(points)
+
+
+def _too_few_repeats(points: FewPoints) -> str:
+    """A warning, if no difference can be significant."""
+    if 2.0 ** (1 - points.repeats) * len(points.sizes) * len(points.models) < LEVEL:
+        return ""
+    return f" With {points.repeats} repeats no difference can be significant, however large: use more repeats."
 
 
 def statements_table(study: ZeroCostStudy) -> NumberTable:

@@ -59,6 +59,14 @@ def page_label(name: str) -> str:
     return f"`{method}`, longer" if "12800" in name else f"`{method}`"
 
 
+def test_page_says_on_how_many_edges_gdas_ends_with_nothing() -> None:
+    nothing = space("darts").cell_graph.with_none().operations.index("none")  # type: ignore[union-attr]
+    last = [record.searched.epochs[-1].parameters["alphas"] for record in records() if record.method == "gdas"]
+    counts = [int((alphas.argmax(axis=-1) == nothing).sum()) for alphas in last]
+    assert (min(counts), max(counts), len(counts), last[0].shape[:2]) == (16, 17, 3, (2, 14))
+    assert f'"none" among them: on {min(counts)} or {max(counts)} of 28 edges at the end' in TEXT
+
+
 def test_page_has_what_the_surrogate_that_has_seen_the_data_says(seen: OneShotStudy) -> None:
     *methods, mean, best = method_table(seen).rows
     for row in methods:

@@ -89,6 +89,20 @@ def test_gdas_draws_exactly_one_operation_an_edge_by_its_probabilities(thorough:
     assert deviations.max() < 5
 
 
+@pytest.mark.parametrize("space", ["darts", "nb201"])
+def test_gdas_is_judged_by_the_architecture_that_it_would_end_with(space: str) -> None:
+    """In DARTS that architecture computes something even if "none" is strongest on every edge."""
+    method = supernet_method("gdas", space)
+    none = method.cells.operations.index("none")
+    with torch.no_grad():
+        method.get_parameter("alphas")[..., none] = 1.0
+    mixing = method.evaluated()
+    assert mixing.selected == method.space.selected(method.architecture(), method.cells)
+    step = step_of(method)
+    logits = step.supernet(step.train[0], mixing)
+    assert bool((logits.std(dim=0) > 1e-3).any()) == (space == "darts")
+
+
 def test_gdas_gradient_is_that_of_the_softmax_at_its_temperature() -> None:
     method = supernet_method("gdas", "nb201")
     method.begin(0, 50)

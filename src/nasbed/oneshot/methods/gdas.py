@@ -48,9 +48,9 @@ class Gdas(DartsMethod):
         return self._hard((noisy / self.temperature).softmax(dim=-1), samples)
 
     def evaluated(self) -> Mixing:
-        """The strongest operation of each edge."""
-        with torch.no_grad():
-            return self._hard(self.alphas.softmax(dim=-1), self._on_host().argmax(dim=-1))
+        """That of the architecture which the search would end with. Where architectures have no operation "none", many
+        edges are strongest in carrying nothing; all strongest operations together may compute nothing at all."""
+        return self.space.one_hot(self.architecture(), self.cells, device=self.alphas.device)
 
     def _on_host(self) -> Tensor:
         version = self.alphas._version, self.alphas.data_ptr()

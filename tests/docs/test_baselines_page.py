@@ -247,6 +247,22 @@ def test_page_has_whole_trainings_on_what_the_authors_scripts_make() -> None:
     assert table.splitlines() == rows
 
 
+def test_page_has_what_shifted_and_mirrored_images_do() -> None:
+    page, paper = page_text("cnn-baselines"), published()
+    (moved,) = read_results([DOCS / "findings" / "data" / "unseen-moved-images.jsonl"])
+    (plain,) = [result for result in RESULTS if result.dataset == moved.dataset]
+    changed = {name for name in moved.recipe if moved.recipe[name] != plain.recipe[name]}
+    assert changed == {"name", "source", "crop_padding", "flip"}
+    assert (moved.dataset_hash, moved.epochs, moved.seed) == (plain.dataset_hash, plain.epochs, plain.seed)
+    accuracies = (plain.test_accuracy, moved.test_accuracy, paper.accuracy("addnist", "resnet18"))
+    assert f"| AddNIST | ResNet-18 | {' | '.join(f'{accuracy:.2f}' for accuracy in accuracies)} |" in page
+    assert f"to {moved.train_loss:.2f} nats" in page and (plain.train_loss or 0.0) < 0.01
+    of_methods = [paper.accuracy("addnist", name) or 0.0 for name in ("pc-darts", "drnas", "bonsai-net", "rs-darts")]
+    of_cnns = [paper.accuracy("addnist", name) or 0.0 for name in ("resnet18", *TITLES)]
+    text = f"reach {min(of_methods):.2f} to {max(of_methods):.2f} %, its CNNs {max(of_cnns):.2f} at most"
+    assert text in page
+
+
 def test_page_has_what_others_found() -> None:
     page, paper = page_text("cnn-baselines"), published()
     for result in RESULTS:

@@ -87,7 +87,7 @@ def test_outcome_of_several_tasks_counts_those_on_which_proxies_together_are_ahe
     by_measure = {"Spearman over all": "spearman", "Spearman within the top": "top", "normalised RBO": "rbo"}
     for title, measure in by_measure.items():
         ahead = sum(task.combined[measure].gain.estimate > 0 for task in study.tasks)
-        assert f"by {title} on {ahead} (" in averages
+        assert f"by {title} on {ahead} of 2 tasks (" in averages
     raised = {
         model: sum(gain.p < 0.05 and gain.mean.estimate > 0 for gain in gains_of(study, model))
         for model in ("lgb", "svr")
@@ -115,3 +115,13 @@ def test_zero_cost_page_of_one_small_task_leaves_out_what_it_lacks(tmp_path: Pat
     assert {path.stem for path in (tmp_path / "figures").iterdir()} == FIGURES - {"few-points"}
     assert "Scores as features" not in (tmp_path / "report.html").read_text()
     assert "cannot be said here" in outcome(small)[0]
+
+
+def test_outcome_counts_a_measure_on_the_tasks_that_have_it() -> None:
+    """Of half of 200 architectures 1 % has no order."""
+    tasks = [small_task("small", 0, 200), small_task("large", 1, 2_000)]
+    mixed = zero_cost_study(
+        tasks, top_percent=1, rng=np.random.default_rng(0), resamples=20, references=5, halves=2, repeats=2, sizes=(25,)
+    )
+    averages = outcome(mixed)[-2]
+    assert averages.count(" of 2 tasks (") == 1 and averages.count(" of 1 task (") == 2

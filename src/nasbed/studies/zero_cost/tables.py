@@ -11,7 +11,7 @@ import numpy as np
 from nasbed.core.json_values import plain
 from nasbed.drawing.blocks import TableBlock, TableCell
 from nasbed.drawing.number_tables import NumberTable
-from nasbed.drawing.number_texts import MISSING, fixed, listed
+from nasbed.drawing.number_texts import MISSING, count_text, fixed, listed
 from nasbed.evaluation.significance import Interval
 from nasbed.studies.zero_cost.few_points import BOTH, SHUFFLED, VARIANTS, FewPoints
 from nasbed.studies.zero_cost.samples import GLOBAL, RBO, TOP, interval_numbers
@@ -55,13 +55,15 @@ def _proxies_together(task: StudiedTask) -> list[str]:
 def _over_tasks(tasks: Sequence[StudiedTask]) -> list[str]:
     """The same on several tasks: how many, and by how much in the mean."""
     clauses = []
-    for name in tasks[0].combined:
-        gains = np.array([task.combined[name].gain.estimate for task in tasks])
-        mean = round(float(gains.mean()), 2) + 0.0  # never minus zero
-        clauses.append(f"by {TITLES[name]} on {(gains > 0).sum()} ({mean:+.2f})")
+    for name, title in TITLES.items():  # half of a small task has no top
+        gains = np.array([task.combined[name].gain.estimate for task in tasks if name in task.combined])
+        gains = gains[np.isfinite(gains)]
+        if len(gains):
+            mean = round(float(gains.mean()), 2) + 0.0  # never minus zero
+            clauses.append(f"by {title} on {(gains > 0).sum()} of {count_text(len(gains), 'task')} ({mean:+.2f})")
     parts = [
-        f"Of {len(tasks)} tasks, an average of the ranks of proxies that were chosen on other architectures is ahead "
-        f"of the best single one {listed(clauses)}; in brackets the mean difference."
+        "An average of the ranks of proxies that were chosen on other architectures is ahead of the best single one "
+        f"{listed(clauses)}; in brackets the mean difference."
     ]
     learned = [task.few_points for task in tasks if task.few_points is not None]
     shared = sorted(set.intersection(*(set(points.sizes) for points in learned))) if learned else []

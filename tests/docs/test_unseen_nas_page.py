@@ -123,6 +123,20 @@ def test_nas_on_unseen_data_has_the_searches_of_the_preset() -> None:
     assert f"The searches took {listed(minutes)} minutes" in FINDING
 
 
+def test_nas_on_unseen_data_has_the_search_that_waits_for_its_training() -> None:
+    (path,) = (DOCS.parent / "campaigns" / "unseen-remaining").glob("searches/*/search.json")
+    record = read_record(path)
+    choice = PresetChoice("paper", recipe=load_recipe("unseen"), channels=16, cells=8)
+    assert {name: record.settings.plain()[name] for name in ("epochs", "batch", "channels", "cells")} == {
+        name: choice.configuration("gdas", "chesseract", 64).budget.search("gdas")[name]
+        for name in ("epochs", "batch", "channels", "cells")
+    }
+    epochs = record.searched.epochs
+    assert f"{len(epochs)} epochs in {record.searched.search_time_s / 3600:.1f} hours of one CPU core" in FINDING
+    accuracies = [epoch.validation_accuracy or 0.0 for epoch in epochs]
+    assert max(accuracies[100:139]) < 40 and min(accuracies[139:]) > 50, "a guess has 33.3"
+
+
 def listed(texts: list[str]) -> str:
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
 

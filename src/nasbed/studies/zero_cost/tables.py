@@ -61,10 +61,11 @@ def _over_tasks(tasks: Sequence[StudiedTask]) -> list[str]:
         if len(gains):
             mean = round(float(gains.mean()), 2) + 0.0  # never minus zero
             clauses.append(f"by {title} on {(gains > 0).sum()} of {count_text(len(gains), 'task')} ({mean:+.2f})")
-    parts = [
+    averages = (
         "An average of the ranks of proxies that were chosen on other architectures is ahead of the best single one "
         f"{listed(clauses)}; in brackets the mean difference."
-    ]
+    )
+    parts = [averages] if clauses else []
     learned = [task.few_points for task in tasks if task.few_points is not None]
     shared = sorted(set.intersection(*(set(points.sizes) for points in learned))) if learned else []
     if shared:
